@@ -125,6 +125,9 @@ type died struct{ error }
 // WorkerCommand. Such a team carries out only Collectives. If a process dies the team becomes unusable,
 // and the error names the worker.
 func NewProcesses(p numa.Placement) (*Team, error) {
+	if len(p.Workers) == 0 {
+		return nil, errNoWorkers
+	}
 	shared, err := shm.NewShared()
 	if err != nil {
 		return nil, err

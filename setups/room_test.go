@@ -5,8 +5,8 @@ import (
 
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
+	"github.com/taulop/taulop/internal/test/snapshot"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/numa/snapshot"
 )
 
 // Wherever workers are, what they walk through together is several times all caches that can

@@ -44,6 +44,10 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 	if t.Tau() < 2 {
 		return nil, fmt.Errorf("a round trip needs 2 workers, there are %d", t.Tau())
 	}
+	if rt.N < 1 || rt.Runs < 1 || rt.Segments < 1 || rt.SegmentBytes < 1 || rt.span() < 0 {
+		return nil, fmt.Errorf("a round trip needs a message, a run, a segment and a byte of it, or more, got %d, %d, %d and %d, and messages of 0 bytes or more, got %d",
+			rt.N, rt.Runs, rt.Segments, rt.SegmentBytes, rt.span())
+	}
 	run := &roundTrip{RoundTrip: rt, waited: make([]time.Duration, 2*rt.Runs+2), receiving: make([]time.Duration, rt.Runs+1)}
 	defer run.unmap()
 	if err := run.enlist(t, 2, rt.Runs, 2); err != nil {

@@ -41,8 +41,9 @@ type Sample struct {
 	CPUs  []int        `json:"cpus,omitempty"` // of the workers, in order
 }
 
-// Sample takes a sample. The hint is the time of one repetition in an earlier sample, in ns, and
-// determines the repetitions of a batch. Without a hint, 0, they are calibrated first.
+// Sample takes a sample, of which NS is the time of one repetition: of a Trial's message, a
+// Collective's run, one of Passes. The hint is that time in an earlier sample, in ns, and determines the
+// repetitions of a batch. Without a hint, 0, they are calibrated first. It fails as Run does.
 func (t *Team) Sample(ctx context.Context, w Work, hint float64) (Sample, error) {
 	b := w.batch()
 	if hint == 0 {

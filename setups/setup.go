@@ -5,7 +5,8 @@
 // Its opinion: a setup says only who copies what to whom; every repetition gets fresh memory; a
 // run that moved the wrong bytes is an error, not a measurement; and no wait is unbounded.
 //
-// To learn how a transfer is measured, read Ring in this file, then exchange in trial.go (the timed
+// A Placement of package numa makes a Team; Team.Sample times a Work, such as a Trial of setup Ring.
+// To learn how a transfer is measured, read Ring in setup.go, then exchange in trial.go (the timed
 // loop), start in clock.go (the common begin) and Sample in sample.go (the repetitions).
 package setups
 

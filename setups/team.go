@@ -78,9 +78,14 @@ type worker struct {
 	_             [128]byte       // keeps other workers' data on other cache lines
 }
 
-// NewTeam starts the workers of a placement and pins them. If pinning fails, the error names the CPU
-// and the kernel's reason.
+var errNoWorkers = errors.New("a placement without workers makes no team: take one of numa.Machine.Place")
+
+// NewTeam starts the workers of a placement, see numa.Machine.Place, and pins them. If pinning fails,
+// the error names the CPU and the kernel's reason.
 func NewTeam(p numa.Placement) (*Team, error) {
+	if len(p.Workers) == 0 {
+		return nil, errNoWorkers
+	}
 	t := newTeam(p, new(atomic.Bool))
 	tau := len(p.Workers)
 	t.restore = quiet(tau)

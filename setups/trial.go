@@ -3,6 +3,7 @@ package setups
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -10,16 +11,16 @@ import (
 )
 
 // A Trial sends a message many times: batches of messages back to back, after an untimed batch that
-// warms up.
+// warms up. The time of a message is l(k,τ), and L(S,τ) is l/(Setup.Transfers·k).
 type Trial struct {
 	Setup        Setup
 	Tau          int // workers, the first ones of the team; 0: all
 	Segments     int // nseg, segments of the intermediate buffer
-	SegmentBytes int // S; 0 for null transfers
-	K            int // segments of the message
+	SegmentBytes int // S in bytes; 0 for null transfers
+	K            int // k, segments of the message
 	Bytes        int // m = k·S, or less: the last segment may be short
-	Messages     int // in a batch
-	Batches      int
+	Messages     int // in a batch; Sample chooses it
+	Batches      int // Sample chooses it
 	// ArenaBytes > 0: user buffers walk through that much memory per worker,
 	// which stays mapped from trial to trial.
 	ArenaBytes int
@@ -35,9 +36,13 @@ type Trial struct {
 // Run runs a trial and returns the time of one message in each batch, in ns: from the announced start
 // to the last worker's finish, divided by the messages. A batch that a worker began late, by more than
 // 1 % of its time, is repeated, up to three batches and a tenth of all. Intermediate buffers, and user
-// buffers below 8 MiB outside an arena, are mapped afresh unless they are Kept. Run fails if mapping
-// fails, if wrong bytes arrived, if ctx ends, or if the workers stop making progress.
+// buffers below 8 MiB outside an arena, are mapped afresh unless they are Kept. Run fails for trials that
+// a team cannot run, if mapping fails, if wrong bytes arrived, if ctx ends, or if the workers stop making
+// progress.
 func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
+	if err := tr.check(t.Tau()); err != nil {
+		return nil, err
+	}
 	run, err := t.prepare(tr)
 	defer run.unmap()
 	if err != nil {
@@ -124,6 +129,22 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 	t.copied++
 	run.phase = t.copied
 	return run, nil
+}
+
+// check rejects a trial that a team of so many workers cannot run.
+func (tr *Trial) check(workers int) error {
+	s, tau := tr.Setup, cmp.Or(tr.Tau, workers)
+	switch {
+	case s.source == nil:
+		return errors.New("a trial needs a setup, such as setups.Ring")
+	case tau > workers:
+		return fmt.Errorf("%s among %d workers: the team has %d", s.Name, tau, workers)
+	case tr.Messages < 1 || tr.Batches < 1 || cmp.Or(s.segments, tr.Segments) < 1:
+		return fmt.Errorf("%s needs a message in each batch, a batch and a segment of the intermediate buffer, or more, got %d, %d and %d", s.Name, tr.Messages, tr.Batches, tr.Segments)
+	case tr.K < 1 || tr.SegmentBytes < 0 || tr.Bytes > tr.K*tr.SegmentBytes || tr.Bytes < 0 || tr.SegmentBytes > 0 && tr.Bytes <= (tr.K-1)*tr.SegmentBytes:
+		return fmt.Errorf("%d bytes are no message of %d segments of %d bytes, of which the last alone may be short", tr.Bytes, tr.K, tr.SegmentBytes)
+	}
+	return s.Check(tau)
 }
 
 // life is the lifetime of buffers that a trial does not walk through.

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/reduce"
 )
 
@@ -98,6 +100,45 @@ func TestRoundTrips(t *testing.T) {
 	single := team.workers[:1]
 	if _, err := (&Team{workers: single}).RoundTrips(context.Background(), RoundTrip{N: 1, Runs: 1}); err == nil {
 		t.Error("one worker made a round trip")
+	}
+}
+
+// A work that a team cannot do is an error, whichever field is wrong or was left out.
+func TestRefusedWorks(t *testing.T) {
+	team := team(t, 2)
+	good := Trial{Setup: Ring, Segments: 2, SegmentBytes: 64, K: 3, Bytes: 150}
+	for name, spoil := range map[string]func(*Trial){
+		"no setup":             func(tr *Trial) { tr.Setup = Setup{} },
+		"three workers of two": func(tr *Trial) { tr.Tau = 3 },
+		"less than no worker":  func(tr *Trial) { tr.Tau = -1 },
+		"half a couple":        func(tr *Trial) { tr.Setup, tr.Tau = Ping, 1 },
+		"no buffer":            func(tr *Trial) { tr.Segments = 0 },
+		"no segments":          func(tr *Trial) { tr.K = 0 },
+		"bytes left out":       func(tr *Trial) { tr.Bytes = 0 },
+		"S left out":           func(tr *Trial) { tr.SegmentBytes = 0 },
+		"too many bytes":       func(tr *Trial) { tr.Bytes = 200 },
+		"an empty segment":     func(tr *Trial) { tr.Bytes = 128 },
+		"negative":             func(tr *Trial) { tr.Bytes, tr.K = -1, 1 },
+	} {
+		tr := good
+		spoil(&tr)
+		if _, err := team.Sample(context.Background(), tr, 0); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := team.Run(context.Background(), good); err == nil { // no messages
+		t.Error("a trial of no messages ran")
+	}
+	for _, rt := range []RoundTrip{{}, {N: 1, Bytes: 8, Segments: 2, SegmentBytes: 64}, {N: 1, Runs: 1, Bytes: 8}, {N: 1, Runs: 1, Segments: 2, SegmentBytes: 64, Bytes: -1}} {
+		if _, err := team.RoundTrips(context.Background(), rt); err == nil {
+			t.Errorf("%+v ran", rt)
+		}
+	}
+	if _, err := team.Sample(context.Background(), good, 0); err != nil {
+		t.Errorf("after refused trials: %v", err)
+	}
+	if _, err := NewTeam(numa.Placement{}); err == nil {
+		t.Error("no workers made a team")
 	}
 }
 
