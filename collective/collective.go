@@ -77,6 +77,7 @@ func Collectives() (all []*Collective) {
 	return slices.Compact(all)
 }
 
+// Names are the names of collectives, in the given order.
 func Names(of []*Collective) (names []string) {
 	return lists.Map(of, func(c *Collective) string { return c.Name })
 }

@@ -18,6 +18,9 @@ type Envelope struct{ From, To, Bytes int }
 // the distance of their ranks, each into the first free round. It fails for invalid messages, and for two
 // with the same sender and receiver.
 func Rounds(p int, messages []Envelope) (*Schedule, error) {
+	if p < 1 {
+		return nil, fmt.Errorf("messages among %d ranks: give one or more", p)
+	}
 	largest, total := 0, 0
 	for _, m := range messages {
 		if m.From < 0 || m.To < 0 || m.From >= p || m.To >= p || m.From == m.To || m.Bytes < 0 {

@@ -85,4 +85,7 @@ func TestRoundsRefused(t *testing.T) {
 			t.Errorf("%v: %v, want %q", tt.messages, err, tt.says)
 		}
 	}
+	if _, err := Rounds(-1, nil); err == nil {
+		t.Error("messages among -1 ranks have rounds")
+	}
 }

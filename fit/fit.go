@@ -159,6 +159,7 @@ func (e Estimate) MarshalJSON() ([]byte, error) {
 	return json.Marshal(estimateJSON{known(e.Center), known(e.Lo), known(e.Hi), e.N, e.Sessions})
 }
 
+// UnmarshalJSON reads what MarshalJSON wrote.
 func (e *Estimate) UnmarshalJSON(data []byte) error {
 	var j estimateJSON
 	if err := json.Unmarshal(data, &j); err != nil {

@@ -158,6 +158,7 @@ type Components struct {
 	Sessions float64 // between the medians of sessions
 }
 
+// Components are the components of the values' variation.
 func (r Replicates) Components() Components {
 	c := Components{math.NaN(), math.NaN()}
 	var sum, weight float64

@@ -2,7 +2,7 @@
 // copy), their algorithms and decision functions of collectives, and the formats of their rules files.
 //
 // A library is data with its sources, in a file of its own and a line of the list below. Package model
-// costs the messages, and package tune searches the algorithms.
+// costs the messages.
 package mpi
 
 import (

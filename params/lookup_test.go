@@ -212,6 +212,9 @@ func TestFill(t *testing.T) {
 		}
 		sameTimes(t, "filled", full.Transfers.Times, tt.times)
 	}
+	if _, _, err := new(Table).Fill(); err == nil {
+		t.Error("an empty table was filled")
+	}
 	if _, _, err := pairs(maxCount).Fill(); err == nil {
 		t.Error("a table of a billion columns")
 	}

@@ -1,6 +1,7 @@
 package params
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -63,9 +64,13 @@ func nanoseconds(seconds float64) float64 {
 }
 
 // Fill adds what WriteText needs: every τ from 1 to the largest, and 1 byte as the first size. Added values
-// come from L and O; missing lists them in sentences. It fails if the table exceeds the limits of ReadText.
+// come from L and O; missing lists them in sentences. It fails for an empty table, and for one that
+// exceeds the limits of ReadText.
 func (t *Table) Fill() (full *Table, missing []string, err error) {
 	sizes, taus := t.Transfers.Sizes, t.Transfers.Taus
+	if len(sizes) == 0 || len(taus) == 0 {
+		return nil, nil, errors.New("text format: a table needs a size and a τ")
+	}
 	if most := taus[len(taus)-1]; most > maxCells/(len(sizes)+1) {
 		return nil, nil, fmt.Errorf("text format: every τ from 1 to %d for %d sizes is more than %d times", most, len(sizes), maxCells)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // A Message has elements Stride bytes apart. In the notation of mlognp-2009, 4K8S is 4 KB of data at a stride of
-// 8 bytes.
+// 8 bytes. A message that does not pass Check, such as the zero value, must not be used.
 type Message struct {
 	Bytes   int // s, of data
 	Stride  int // d, from element to element; equal to Element: contiguous
@@ -113,6 +113,7 @@ func (m Message) String() string {
 	return text
 }
 
+// Contiguous reports whether there are no gaps between elements.
 func (m Message) Contiguous() bool { return m.Stride == m.Element }
 
 // Span is the extent of the message in memory in bytes, with its gaps.
