@@ -13,8 +13,8 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
+	"github.com/taulop/taulop/internal/test/snapshot"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/numa/snapshot"
 )
 
 // small has two nodes with two cores of two threads each, and a third node with memory only.

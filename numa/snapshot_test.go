@@ -14,7 +14,7 @@ import (
 
 	"github.com/taulop/taulop/internal/sysfs"
 	"github.com/taulop/taulop/internal/test/must"
-	"github.com/taulop/taulop/numa/snapshot"
+	"github.com/taulop/taulop/internal/test/snapshot"
 )
 
 // TestSnapshots compares the counts with an independent tool's. A change of one CPU's file does not

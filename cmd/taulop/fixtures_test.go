@@ -10,9 +10,9 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/nodes"
+	"github.com/taulop/taulop/internal/test/snapshot"
 	"github.com/taulop/taulop/internal/test/sweeptest"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/numa/snapshot"
 	"github.com/taulop/taulop/params"
 )
 

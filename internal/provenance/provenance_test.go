@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/snapshot"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/numa/snapshot"
 	"github.com/taulop/taulop/params"
 )
 

@@ -12,9 +12,9 @@ import (
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
+	"github.com/taulop/taulop/internal/test/snapshot"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/numa/snapshot"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
 )

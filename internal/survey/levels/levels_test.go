@@ -7,8 +7,8 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
+	"github.com/taulop/taulop/internal/test/snapshot"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/numa/snapshot"
 	"github.com/taulop/taulop/params"
 )
 
