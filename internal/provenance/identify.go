@@ -12,6 +12,7 @@ import (
 	"github.com/jaypipes/ghw/pkg/product"
 	"github.com/klauspost/cpuid/v2"
 
+	"github.com/taulop/taulop/reduce"
 	"github.com/taulop/taulop/shm"
 )
 
@@ -19,7 +20,7 @@ import (
 // files in the tree.
 func identify(p *Provenance, root string) {
 	if root == "/" {
-		p.OS, p.Arch = runtime.GOOS, runtime.GOARCH
+		p.OS, p.Arch, p.Reduction = runtime.GOOS, runtime.GOARCH, reduce.Instructions()
 		name, _ := os.Hostname()
 		p.Hostname = cmp.Or(p.Hostname, name)
 		p.CPUModel = cmp.Or(words(cpuid.CPU.BrandName), p.CPUModel)

@@ -18,7 +18,6 @@ import (
 	"github.com/taulop/taulop/internal/sysfs"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/reduce"
 )
 
 // Provenance is a parameter file's provenance.
@@ -28,16 +27,15 @@ type Provenance = params.Provenance
 // never fails; facts that cannot be read are unknown.
 func Read(root string, m *numa.Machine) Provenance {
 	p := Provenance{
-		Time:      time.Now().UTC().Format(time.RFC3339),
-		Online:    m.Online(),
-		Allowed:   m.Allowed,
-		CPUQuota:  m.Quota,
-		Levels:    m.Levels(m.Allowed),
-		Go:        runtime.Version(),
-		Taulop:    Version(),
-		Reduction: reduce.Instructions(),
-		Command:   os.Args,
-		Unknown:   slices.Clone(m.Unknown),
+		Time:     time.Now().UTC().Format(time.RFC3339),
+		Online:   m.Online(),
+		Allowed:  m.Allowed,
+		CPUQuota: m.Quota,
+		Levels:   m.Levels(m.Allowed),
+		Go:       runtime.Version(),
+		Taulop:   Version(),
+		Command:  os.Args,
+		Unknown:  slices.Clone(m.Unknown),
 	}
 	dir, err := os.OpenRoot(root)
 	if err != nil {

@@ -80,7 +80,7 @@ func TestReadsBelowRoot(t *testing.T) {
 	if _, err := time.Parse(time.RFC3339, p.Time); err != nil || !strings.HasSuffix(p.Time, "Z") {
 		t.Errorf("time %q is not RFC 3339 in UTC", p.Time)
 	}
-	p.Time, p.Go, p.Taulop, p.Reduction, p.Command = "", "", "", "", nil
+	p.Time, p.Go, p.Taulop, p.Command = "", "", "", nil
 	if runtime.GOOS != "linux" && p.Product+p.Board+p.BIOS != "" {
 		t.Errorf("names this machine's hardware: %+v", p)
 	}
