@@ -171,6 +171,18 @@ func TestManualAndCompletion(t *testing.T) {
 			}
 		}
 	}
+	for line, want := range map[string]string{
+		"sweep -with pa":                    "pack\t\npairs\t",
+		"sweep -with pairs,":                "pairs,access\t\npairs,cma\t\npairs,copy\t\npairs,loaded\t\npairs,pack\t",
+		"predict -cache ":                   "in\t\noff\t",
+		"plot -cache off,":                  "off,in\t",
+		"predict -model log3p,":             "",
+		"explain -params x.json -as mpich5": "mpich5.1\t",
+	} {
+		if got := strings.Join(complete(strings.Split(line, " ")), "\n"); got != want {
+			t.Errorf("%s is completed by\n%s\nwant\n%s", line, got, want)
+		}
+	}
 	texts := map[string]string{"groff -man -Kutf8 -Tutf8 -ww -z": manual}
 	for _, shell := range shells {
 		texts[shell+" -n"], _ = ran(t, "completion", shell)

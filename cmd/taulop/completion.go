@@ -55,8 +55,14 @@ func complete(line []string) (all []string) {
 	if len(before) > 0 {
 		for _, s := range c.settings() {
 			if "-"+s.name == before[len(before)-1] && s.value != "" {
+				taken := "" // of a list, with its last comma
+				if s.value == "list" {
+					taken = last[:strings.LastIndexByte(last, ',')+1]
+				}
 				for _, word := range s.words {
-					offer(word, "")
+					if !slices.Contains(strings.Split(taken, ","), word) {
+						offer(taken+word, "")
+					}
 				}
 				if slices.Contains([]string{"file", "DIR", "FILE", "table"}, s.value) || s.name == "params" {
 					all = append(all, files)
