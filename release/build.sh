@@ -10,10 +10,14 @@
 #   TARGETS="linux/amd64" release/build.sh      archives of these systems alone
 #   NFPM=PROGRAM release/build.sh               an nfpm that is there already
 set -euo pipefail
+case ${1:-} in
+-h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;;
+/* | '') out=${1:-dist} ;;
+*) out=$PWD/$1 ;;
+esac
 cd "$(dirname "$0")/.."
 targets=${TARGETS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64}
 nfpm=${NFPM:-go run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.4}
-out=${1:-dist}
 if [ -e "$out" ]; then
   echo "$out is there already: remove it, or name another directory" >&2
   exit 2
