@@ -162,7 +162,7 @@ var faultyTrees = []struct {
 	{"caches of one CPU of two", pair.plus(files(
 		cpuDir+"/cpu1/cache/index2/level", "2", cpuDir+"/cpu1/cache/index2/shared_cpu_list", "1", // no type, no size
 		cpuDir+"/cpu1/cache/index3/level", "3", cpuDir+"/cpu1/cache/index3/type", "Unified", cpuDir+"/cpu1/cache/index3/size", "0K",
-	)), nil, Census{2, 2, 1, 1, 1}, "0-1", "NUMA nodes"},
+	)), nil, Census{2, 2, 1, 1, 1}, "0-1", "size of some caches of CPUs 1 is unknown"},
 }
 
 func TestFaultyTrees(t *testing.T) {
