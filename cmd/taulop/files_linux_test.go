@@ -157,6 +157,33 @@ func TestSweepOutlastsFullDisk(t *testing.T) {
 	})
 }
 
+// A sweep whose disk has room for its first, empty file, but not for the last one, leaves what was there before; with
+// room for some of its journal it says how to go on, and is resumed.
+func TestSweepOnFullDisk(t *testing.T) {
+	needLinux(t)
+	page := os.Getpagesize()
+	for free, journal := range map[int]bool{0: false, 2: false, 4: true} {
+		dir := t.TempDir()
+		sandbox.Mount(t, dir, fmt.Sprintf("size=%d", 64*page), func() {
+			filler, file := filepath.Join(dir, "filler"), filepath.Join(dir, "host.json")
+			save(t, dir, "filler", strings.Repeat("x", (64-free)*page))
+			out, _, err := run(t, "sweep", "-quiet", "-launches", "6", "-time", "10m", "-cache", "in", "-gamma=false", "-tau", "1", "-m", "64,1K", "-o", file)
+			left, _ := os.ReadDir(dir)
+			if exitStatus(err) != 1 || !errors.Is(err, syscall.ENOSPC) || !strings.HasPrefix(out, "{") || strings.Contains(err.Error(), "resume the sweep") != journal || len(left) > 1 != journal {
+				t.Fatalf("%d pages left: %v, and %v\n%.100s", free, err, left, out)
+			}
+			if !journal {
+				return
+			}
+			must.Do(os.Remove(filler))
+			ran(t, "sweep", "-quiet", "-time", "10m", "-resume", file)
+			if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+				t.Errorf("the resumed sweep left %v (%v)", left, err)
+			}
+		})
+	}
+}
+
 // Status 0 means that all output was written.
 func TestClosedOutput(t *testing.T) {
 	dir := t.TempDir()

@@ -161,7 +161,7 @@ func (s *Session) Run(ctx context.Context) (err, unsaved error) {
 	if len(f.Cells) == 0 && old != nil {
 		s.Restored = true
 		engine.RemoveJournal(s.target, f)
-		return err, s.out.Write(func(w io.Writer) error { _, err := w.Write(old); return err })
+		return err, s.putBack(old)
 	}
 	if unsaved = s.write(f); unsaved == nil { // now the journal has no results that the file lacks
 		engine.RemoveJournal(s.target, f)
@@ -177,10 +177,31 @@ func (s *Session) Run(ctx context.Context) (err, unsaved error) {
 		}
 		return err, unsaved
 	}
-	if !outfile.Replaces(s.Path) { // else the file has the journal's mark, and can be resumed
+	switch {
+	case !outfile.Replaces(s.Path):
 		engine.RemoveJournal(s.target, f)
+	case f.Journal != "": // the file has its mark
+		unsaved = fmt.Errorf("%w; resume the sweep, which adds what %s has", unsaved, engine.JournalPath(s.target))
+	case !s.Resume && !s.Add:
+		s.undo(old)
 	}
 	return err, unsaved
+}
+
+// undo puts the old content back, or removes a new file, where the file has no results.
+func (s *Session) undo(old []byte) {
+	if saved, err := params.ReadFile(s.target); err != nil || len(saved.Cells) > 0 {
+		return
+	}
+	if old == nil {
+		os.Remove(s.target)
+		return
+	}
+	s.putBack(old)
+}
+
+func (s *Session) putBack(old []byte) error {
+	return s.out.Write(func(w io.Writer) error { _, err := w.Write(old); return err })
 }
 
 // mostRestored is the size of the largest file that is restored, larger than any of parameters.
