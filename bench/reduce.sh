@@ -5,8 +5,8 @@
 #   bench/reduce.sh [ROUNDS] [OPERATORS] [SIZES] [CPU]
 #
 # (5 rounds of all operators and of vectors of 4 KB, 256 KB, 8 MB and 256 MB; about
-# two minutes; needs gcc.) OPERATORS is a list such as "SUM_I MAX_R", SIZES one such
-# as "4K 256M". A ratio above 1 means that our kernel is faster than gcc's loop.
+# two minutes; needs gcc.) OPERATORS is a list such as "SUM_I MAX_R", SIZES one of these
+# sizes. A ratio above 1 means that our kernel is faster than gcc's loop.
 # KERNELS=SSE4.2 or Go tries those.
 . "$(dirname "$0")/failed.sh"
 cd "$(dirname "$0")/.."
@@ -25,14 +25,16 @@ for operator in ${2:-}; do
   [[ " $known " = *" ${operator%_?} "* ]] || refuse "no operator is called $operator: take one such as SUM_I, MAX_R or LAND_L"
 done
 for size in $sizes; do
-  [[ $size =~ ^[1-9][0-9]{0,8}[KM]?$ ]] || refuse "$size is no size of a vector: take one such as 4K or 256M"
+  [[ " 4K 256K 8M 256M " = *" $size "* ]] || refuse "vectors have 4K, 256K, 8M or 256M, not $size"
 done
 programs gcc go taskset
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 gcc -O3 -march=native -o "$tmp/c" bench/reduce/reduce.c
 go test -c -o "$tmp/go" ./reduce
-kernels=${KERNELS:-$("$tmp/go" -test.v -test.run '^TestComplete$' | awk '/reduced by/ { print $NF }')}
+usable=$("$tmp/go" -test.run '^$' -test.benchtime 1x -test.bench '^BenchmarkOperators$/./^SUM_I$/^4K$' | awk -F / '/^Benchmark/ { print $2 }')
+kernels=${KERNELS:-${usable%%$'\n'*}} # the first are in use
+[[ $'\n'$usable$'\n' = *$'\n'"$kernels"$'\n'* ]] || refuse "this processor has no $kernels: KERNELS is one of ${usable//$'\n'/, }"
 
 for _ in $(seq "$rounds"); do
   for size in $sizes; do
@@ -41,7 +43,7 @@ for _ in $(seq "$rounds"); do
     taskset -c "$cpu" "$tmp/c" "$(numfmt --from=iec "$size")" $ms $operators >"$tmp/theirs"
     taskset -c "$cpu" "$tmp/go" -test.run '^$' -test.benchtime ${ms}ms -test.bench "^BenchmarkOperators\$/^$kernels\$/^(${operators// /|})\$/^$size\$" |
       awk '/^Benchmark/ { split($1, name, "/"); for (i = 2; i < NF; i++) if ($(i + 1) == "ns/median") print name[3], $i }' >"$tmp/ours"
-    awk -v size="$size" 'NR == FNR { ours[$1] = $2; next } { print $1 "-" size, ours[$1], $2 }' "$tmp/ours" "$tmp/theirs"
+    awk -v size="$size" 'FILENAME == ARGV[1] { ours[$1] = $2; next } { print $1 "-" size, ours[$1], $2 }' "$tmp/ours" "$tmp/theirs"
   done
 done >"$tmp/rounds"
 awk -v theirs="$kernels (ns)" -v ours='C (ns)' -f bench/ratios.awk "$tmp/rounds"

@@ -54,7 +54,7 @@ func TestScriptsRefuse(t *testing.T) {
 		"levels.sh":           {"x", "0", "5 1"},
 		"manycore.sh":         {"", "DIR x", "DIR 119", "FULL", "DIR 600 1"},
 		"processes.sh":        {"x", "0", "7 1"},
-		"reduce.sh":           {"x", "5 SUM", "5 SUM_X", "5 LAND_R", "5 SUM_I 4G", "5 SUM_I 4K x", "5 SUM_I 4K 0 1"},
+		"reduce.sh":           {"x", "5 SUM", "5 SUM_X", "5 LAND_R", "5 SUM_I 4G", "5 SUM_I 16K", "5 SUM_I 4K x", "5 SUM_I 4K 0 1"},
 		"reference.sh":        {"x", "0", "9 1", "9"},
 		"mpi/instructions.sh": {"x"},
 		"mpi/monitoring.sh":   {"", "DIR x", "FULL"},
