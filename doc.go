@@ -33,6 +33,6 @@
 //   - vm, sandbox and randtest are for tests.
 //
 // The example measures L(8K,1) and L(8K,2) and predicts a broadcast. It does so in one
-// process and one minute; taulop itself measures in several processes, and says how far
+// process and a second; taulop itself measures in several processes, and says how far
 // they differ.
 package taulop

@@ -3,6 +3,7 @@ package taulop_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
@@ -43,6 +45,25 @@ func Example_samples() {
 	}
 	// Output:
 	// y(2) = 37 ns [36, 41]
+}
+
+// The example that measures ends, and L(S,1) is no empty loop's: its broadcast passes 64 KiB twice, which takes
+// a microsecond at 128 GB/s.
+func TestExample(t *testing.T) {
+	machine, err := numa.Discover("/")
+	if err != nil || len(machine.Allowed) < 2 {
+		t.Skip("measuring needs Linux and two CPUs: ", err)
+	}
+	printed := filepath.Join(t.TempDir(), "out")
+	out := must(os.Create(printed))
+	defer func(stdout *os.File) { os.Stdout = stdout }(os.Stdout)
+	os.Stdout = out
+	Example()
+	text := string(must(os.ReadFile(printed)))
+	var us float64
+	if n, _ := fmt.Sscanf(text, "o(m) + 2L(S,1) + (k−1)L(S,2) = %f µs", &us); n != 1 || us < 1 {
+		t.Errorf("the example prints %q", text)
+	}
 }
 
 // What docs/tasks/go.md shows of Go is in the examples, which are compiled, and run where they

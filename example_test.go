@@ -23,7 +23,7 @@ func Example() {
 	team := must(setups.NewTeam(must(must(numa.Discover("/")).Place(numa.Local, 2))))
 	defer team.Close()
 	L := func(s setups.Setup, tau int) float64 { // seconds; each segment passes two transfers
-		t := setups.Trial{Setup: s, Tau: tau, Segments: 2, SegmentBytes: 8192, K: 1, Bytes: 8192}
+		t := setups.Trial{Setup: s, Tau: s.Workers(tau), Segments: 2, SegmentBytes: 8192, K: 1, Bytes: 8192}
 		return must(team.Sample(context.Background(), t, 0)).NS / 2e9
 	}
 	measured := &params.Table{

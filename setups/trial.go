@@ -14,7 +14,7 @@ import (
 // warms up. The time of a message is l(k,τ), and L(S,τ) is l/(Setup.Transfers·k).
 type Trial struct {
 	Setup        Setup
-	Tau          int // workers, the first ones of the team; 0: all
+	Tau          int // workers, the first ones of the team, see Setup.Workers; 0: all
 	Segments     int // nseg, segments of the intermediate buffer
 	SegmentBytes int // S in bytes; 0 for null transfers
 	K            int // k, segments of the message
