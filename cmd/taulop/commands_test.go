@@ -151,6 +151,13 @@ func TestManualAndCompletion(t *testing.T) {
 	if n := strings.Count(manual, "\n"); n > 900 {
 		t.Errorf("the manual has %d lines, more than 900", n)
 	}
+	for page, want := range map[string]string{"": "taulop COMMAND [flags]", "tune": "taulop tune \\-plan DIR"} {
+		text, _ := ran(t, strings.Fields("man "+page)...)
+		_, synopsis, _ := strings.Cut(text, "\n.SH SYNOPSIS\n")
+		if synopsis, _, _ = strings.Cut(synopsis, "\n.SH "); !strings.Contains(synopsis, want) {
+			t.Errorf("the synopsis of man %s is %q, want %q in it", page, synopsis, want)
+		}
+	}
 	for _, c := range commands {
 		if len(c.settings()) == 0 && !slices.Contains([]string{"help", "version", "man", "completion"}, c.name) {
 			t.Errorf("%q has nothing to say of itself", c.name)

@@ -29,6 +29,15 @@ func manFlags(*argument.Set) action {
 		}
 		fmt.Fprintf(b, ".TH TAULOP-%s 1 \"\" \"taulop %s\" \"User Commands\"\n", strings.ToUpper(c.name), provenance.Version())
 		fmt.Fprintf(b, ".SH NAME\ntaulop\\-%s \\- %s\n", roff(c.name), roff(c.about))
+		var calls []string
+		for _, m := range c.all() {
+			for _, call := range m.calls() {
+				if !slices.Contains(calls, call) { // a command's page may list its modes
+					calls = append(calls, call)
+				}
+			}
+		}
+		writeSynopsis(b, calls)
 		for i, m := range c.all() {
 			writePage(b, m, append([]string{"DESCRIPTION"}, m.called())[min(i, 1)])
 			writeFlags(b, m.settings(), setting.whole)
@@ -45,6 +54,7 @@ var shared = []string{"o", "force", "json", "csv", "md", "quiet", "no-progress",
 func writeManual(w io.Writer) {
 	fmt.Fprintf(w, ".TH TAULOP 1 \"\" \"taulop %s\" \"User Commands\"\n", provenance.Version())
 	fmt.Fprint(w, ".SH NAME\ntaulop \\- measures how a machine's memory carries concurrent transfers, and predicts MPI collectives\n")
+	writeSynopsis(w, []string{"taulop [flags] SEGMENTS SIZE TAU", "taulop COMMAND [flags] [ARGUMENT ...]"})
 	writePage(w, commands[0], "DESCRIPTION")
 	var once []setting
 	told := make(map[string]bool)
@@ -100,6 +110,13 @@ func (s setting) first() string {
 }
 
 func (s setting) whole() string { return s.usage }
+
+// writeSynopsis writes how a command is called; nothing if its page does not say it.
+func writeSynopsis(w io.Writer, calls []string) {
+	if len(calls) > 0 {
+		fmt.Fprintf(w, ".SH SYNOPSIS\n.nf\n%s\n.fi\n", strings.Join(lists.Map(calls, roff), "\n"))
+	}
+}
 
 // writePage writes the help page, broken for a terminal of 80 columns.
 func writePage(w io.Writer, c command, heading string) {
