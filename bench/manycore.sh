@@ -63,14 +63,15 @@ step() {
   kill "$watch" 2>/dev/null || true
   wait "$watch" 2>/dev/null || true
   say "$(printf '%-28s %4d s %7d MB  status %d' "$name" $(($(date +%s) - began)) $(($(cat "$tmp/peak") / 1024)) "$status")"
-  shown=/dev/null
-  [ "$status" = 0 ] || shown=/dev/stderr
+  # Not into /dev/stderr, which would cut a file that the output goes to.
+  show() { cat >/dev/null; }
+  [ "$status" = 0 ] || show() { cat >&2; }
   # Each sentence once, whichever steps say it: the lines that it goes on in are indented.
   awk '/^taulop: / && NR > 1 { print "" } { sub(/^ +/, " "); printf "%s", $0 } END { if (NR) print "" }' "$tmp/errors" |
     while read -r sentence; do
       grep -qxF -- "$sentence" "$tmp/said" && continue
       echo "$sentence" >>"$tmp/said"
-      echo "$sentence" | fold -s -w 76 | sed 's/^/    /; s/ *$//' | tee -a "$out/summary.txt" >"$shown"
+      echo "$sentence" | fold -s -w 76 | sed 's/^/    /; s/ *$//' | tee -a "$out/summary.txt" | show
     done
 }
 

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -35,6 +36,31 @@ func TestScriptsSayWhy(t *testing.T) {
 		case !strings.Contains(string(said), "taulop: "+fails+" cannot") || !strings.Contains(string(said), "run.sh: line "):
 			t.Errorf("%s fails, and run.sh says:\n%s", fails, said)
 		}
+	}
+}
+
+// TestManycoreInFile runs bench/manycore.sh with a taulop whose verify fails, and without a compiler: a file that it
+// prints into has all of it, from the first line on.
+func TestManycoreInFile(t *testing.T) {
+	t.Parallel()
+	if runtime.NumCPU() < 2 {
+		t.Skip("one core alone is not verified")
+	}
+	dir := t.TempDir()
+	must.Do(os.CopyFS(dir, os.DirFS("testdata/scripts")))
+	must.Do(os.Chmod(dir+"/stub", 0o755))
+	for _, compiler := range []string{"gcc", "cc", "clang"} {
+		must.Do(os.WriteFile(filepath.Join(dir, compiler), []byte("#!/bin/sh\nexit 1\n"), 0o755))
+	}
+	printed := must.Get(os.Create(filepath.Join(dir, "printed")))
+	defer printed.Close()
+	cmd := exec.Command("sh", "../../bench/manycore.sh", filepath.Join(dir, "out"), "120")
+	cmd.Env = append(os.Environ(), "TAULOP="+dir+"/stub", "FAIL=verify", "PATH="+dir+":"+os.Getenv("PATH"))
+	cmd.Stdout, cmd.Stderr = printed, printed
+	err := cmd.Run()
+	said := load(t, dir, "printed")
+	if err != nil || !strings.HasPrefix(said, "taulop ") || !strings.Contains(said, "\n    taulop: verify cannot\n") || !strings.Contains(said, "no C compiler") {
+		t.Errorf("%v\n%q", err, said)
 	}
 }
 
