@@ -4,6 +4,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 func TestAllAreDistinctAndDocumented(t *testing.T) {
@@ -16,9 +20,7 @@ func TestAllAreDistinctAndDocumented(t *testing.T) {
 		if a.Source == "" {
 			t.Errorf("%s names no source", a)
 		}
-		if got, err := Lookup(a.String()); got != a || err != nil {
-			t.Errorf("Lookup(%q) = %v, %v", a, got, err)
-		}
+		check.Equal(t, must.Get(Lookup(a.String())), a, "Lookup")
 	}
 	names := Names(Collectives())
 	if !slices.IsSorted(names) || len(slices.Compact(names)) != len(names) {
@@ -52,7 +54,5 @@ func TestUnknownNamesTheNearest(t *testing.T) {
 			t.Errorf("Lookup(%.40q) = %v, %v; want an error that says %q", tt.name, a, err, tt.says)
 		}
 	}
-	if _, err := Of("brodcast"); err == nil || !strings.Contains(err.Error(), `did you mean "bcast"`) {
-		t.Errorf("Of(brodcast): %v", err)
-	}
+	contains.Error(t, must.Err(Of("brodcast")), `did you mean "bcast"`)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -46,9 +47,7 @@ func TestPromises(t *testing.T) {
 		{ReduceScatter, [3]string{"012.0 012.1", "012.2 012.3", "012.4 012.5"}},
 		{Barrier, [3]string{}},
 	} {
-		if got := contents(t, tt.c, Call{P: 3, Root: 1, M: 2}); [3]string(got) != tt.ranks {
-			t.Errorf("%s promises %q, want %q", tt.c, got, tt.ranks)
-		}
+		check.Equal(t, [3]string(contents(t, tt.c, Call{P: 3, Root: 1, M: 2})), tt.ranks, "%s promises", tt.c)
 	}
 }
 
@@ -83,9 +82,7 @@ func TestCollectivesAreComplete(t *testing.T) {
 					}
 					if given.Buffer == Recv && given.Bytes > 0 {
 						for i := range given.Bytes {
-							if want[i] != (cell{int32(i), 1 << rank}) {
-								t.Errorf("%s: rank %d brings byte %d of Recv and is promised %+v there", c, rank, i, want[i])
-							}
+							check.Equal(t, want[i], (cell{int32(i), 1 << rank}), "%s: rank %d brings byte %d of Recv, which is promised", c, rank, i)
 						}
 					}
 					for _, part := range s.Promise(rank) {
@@ -126,8 +123,6 @@ func TestBenchmarkOf(t *testing.T) {
 		if tt.want >= 0 {
 			want = &all[tt.want]
 		}
-		if got := BenchmarkOf(all, tt.suite, tt.title, tt.version); got != want {
-			t.Errorf("%+v: %+v", tt, got)
-		}
+		check.Equal(t, BenchmarkOf(all, tt.suite, tt.title, tt.version), want, "%+v", tt)
 	}
 }

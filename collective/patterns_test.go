@@ -3,6 +3,7 @@ package collective
 import (
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -19,9 +20,7 @@ func TestCopiedPatternsSendWhatWasCopied(t *testing.T) {
 					}
 				}
 			}
-			if s.Len() != 2 {
-				t.Errorf("%s, P = %d: %d stages", a, p, s.Len())
-			}
+			check.Equal(t, s.Len(), 2, "%s, P = %d: stages", a, p)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/mpibench"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -39,9 +40,7 @@ func TestReduceScatterStages(t *testing.T) {
 				stages = append(stages, strings.Join(batches, "+"))
 			}
 		}
-		if got := strings.Join(stages, " "); got != tt.want {
-			t.Errorf("%s, P = %d: %s, want %s", tt.name, tt.p, got, tt.want)
-		}
+		check.Equal(t, strings.Join(stages, " "), tt.want, "%s, P = %d", tt.name, tt.p)
 	}
 }
 
@@ -58,7 +57,7 @@ func TestReduceScatterOfBenchmarks(t *testing.T) {
 		m               int
 	}{
 		{imb("#    Intel(R) MPI Benchmarks 2021.11, MPI-1 part", "Reduce_scatter"), "Reduce_scatter", 1024},
-		{imb("#    Intel(R) MPI Benchmarks 2018, MPI-1 part", "Reduce_scatter"), "Reduce_scatter", 342},
+		{imb("#    Intel(R) MPI Benchmarks 2018 Update 1, MPI-1 part", "Reduce_scatter"), "Reduce_scatter", 342},
 		{imb("#    Intel (R) MPI Benchmark Suite V3.2, MPI-1 part", "Reduce_scatter"), "Reduce_scatter", 342},
 		{imb("", "Reduce_scatter_block"), "Reduce_scatter_block", 1024},
 		{osu("Reduce_scatter"), "osu_reduce_scatter", 342},

@@ -2,9 +2,10 @@ package collective
 
 import (
 	"math/rand/v2"
-	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -46,9 +47,7 @@ func TestRounds(t *testing.T) {
 				t.Errorf("messages of %d and %d bytes in one round", least, most)
 			}
 		}
-		if len(want) > 0 {
-			t.Errorf("%d messages were left out", len(want))
-		}
+		check.Equal(t, len(want), 0, "messages left out")
 	}
 }
 
@@ -81,9 +80,7 @@ func TestRoundsRefused(t *testing.T) {
 		{[]Envelope{{0, 1, 1}, {0, 1, 2}}, "twice"},
 		{[]Envelope{{0, 1, maxBytes}, {0, 2, 1}}, "in all"},
 	} {
-		if _, err := Rounds(4, tt.messages); err == nil || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%v: %v, want %q", tt.messages, err, tt.says)
-		}
+		contains.Error(t, must.Err(Rounds(4, tt.messages)), tt.says)
 	}
 	if _, err := Rounds(-1, nil); err == nil {
 		t.Error("messages among -1 ranks have rounds")

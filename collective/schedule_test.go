@@ -5,9 +5,10 @@ import (
 	"math/bits"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -355,9 +356,7 @@ func checkBarrier(t *testing.T, s *Schedule) {
 		}
 	}
 	for rank, who := range knows {
-		if who != 1<<p-1 {
-			t.Errorf("P = %d: rank %d passes knowing %b", p, rank, who)
-		}
+		check.Equal(t, who, 1<<p-1, "P = %d: rank %d passes knowing", p, rank)
 	}
 }
 
@@ -499,9 +498,7 @@ func TestStages(t *testing.T) {
 		{"ping-pong:pair", Call{P: 13, M: 1000, Distance: 5, Root: 9}, 0, 2},
 		{"dealing:linear", Call{P: 13, M: 1000}, 0, 12},
 	} {
-		if got := must.Get(ofAny(tt.name).Schedule(tt.call)).Len(); got != tt.local+tt.want {
-			t.Errorf("%s, %+v: %d stages, want %d", tt.name, tt.call, got, tt.local+tt.want)
-		}
+		check.Equal(t, must.Get(ofAny(tt.name).Schedule(tt.call)).Len(), tt.local+tt.want, "%s, %+v: stages", tt.name, tt.call)
 	}
 	for name, want := range map[string]int{"reduce:rabenseifner": 1, "allreduce:rabenseifner": 0} {
 		for _, step := range must.Get(find(name).Schedule(Call{P: 3, M: 1000})).Steps() {
@@ -540,9 +537,7 @@ func TestPipelineStages(t *testing.T) {
 			if of == "reduce:" {
 				got-- // own vector
 			}
-			if got != tt.want {
-				t.Errorf("%s%s, P = %d, k = %d: %d stages, want %d", of, tt.name, tt.p, tt.k, got, tt.want)
-			}
+			check.Equal(t, got, tt.want, "%s%s, P = %d, k = %d: stages", of, tt.name, tt.p, tt.k)
 		}
 	}
 }
@@ -568,9 +563,7 @@ func TestCirculantBroadcast(t *testing.T) {
 // The table of MPICH's circ_graph.c, of 17 ranks.
 func TestCirculantIsThatOfMPICH(t *testing.T) {
 	g := circulantOf(17)
-	if want := []int{1, 2, 3, 5, 9, 17}; !slices.Equal(g.skip, want) {
-		t.Errorf("skips %v, want %v", g.skip, want)
-	}
+	check.Slices(t, g.skip, []int{1, 2, 3, 5, 9, 17}, "skips")
 	for k, want := range [][]int8{
 		{-4, 0, -5, -4, -3, -5, -2, -5, -4, -3, -1, -5, -4, -3, -5, -2, -5},
 		{-5, -4, 1, -5, -4, -3, -3, -2, -5, -4, -3, -1, -5, -4, -3, -3, -2},
@@ -579,9 +572,7 @@ func TestCirculantIsThatOfMPICH(t *testing.T) {
 		{-3, -1, -1, -1, -1, -1, -1, -1, -1, 4, 0, 1, 2, 0, 3, 0, 1},
 	} {
 		for r := range want {
-			if g.block[r][k] != want[r] {
-				t.Errorf("round %d, rank %d: block %d, want %d", k, r, g.block[r][k], want[r])
-			}
+			check.Equal(t, g.block[r][k], want[r], "round %d, rank %d: block", k, r)
 		}
 	}
 }
@@ -605,9 +596,7 @@ func TestTreesAreThoseOfTheLibraries(t *testing.T) {
 		{"chains", chains(10, 4), []int{0, 1, 2, 0, 4, 0, 6, 0, 8}},
 	} {
 		for i, want := range tt.parents {
-			if got := tt.tree.place(i + 1).parent; got != want {
-				t.Errorf("%s: parent of %d is %d, want %d", tt.name, i+1, got, want)
-			}
+			check.Equal(t, tt.tree.place(i+1).parent, want, "%s: parent of %d", tt.name, i+1)
 		}
 	}
 }
@@ -619,9 +608,7 @@ func TestTreeTransfersPerStage(t *testing.T) {
 	for _, step := range s.Steps() {
 		got = append(got, step.Shape[0].Count)
 	}
-	if want := []int{1, 2, 4, 7, 4, 7, 4, 7, 3, 5}; !slices.Equal(got, want) {
-		t.Errorf("transfers per stage %v, want %v", got, want)
-	}
+	check.Slices(t, got, []int{1, 2, 4, 7, 4, 7, 4, 7, 3, 5}, "transfers per stage")
 }
 
 // The decisions of τ-Lop, section 4.1.
@@ -638,9 +625,7 @@ func TestMPICHChooses(t *testing.T) {
 		{9, 12 << 10, "bcast:scatter-ring"},
 	} {
 		s := must.Get(find("bcast:mpich").Schedule(Call{P: tt.p, M: tt.m}))
-		if got := s.Algorithm.String(); got != tt.want {
-			t.Errorf("P = %d, m = %d: %s, want %s", tt.p, tt.m, got, tt.want)
-		}
+		check.Equal(t, s.Algorithm.String(), tt.want, "P = %d, m = %d", tt.p, tt.m)
 	}
 }
 
@@ -676,10 +661,7 @@ func TestCallsWithoutSchedule(t *testing.T) {
 		{"ping-pong:pair", Call{P: 4, Distance: 1, Root: 4}, "root"},
 		{"dealing:linear", Call{P: 4, Root: -1}, "root"},
 	} {
-		_, err := ofAny(tt.name).Schedule(tt.call)
-		if err == nil || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), tt.name) {
-			t.Errorf("%s %+v: error %v, want one that says %q", tt.name, tt.call, err, tt.says)
-		}
+		contains.Error(t, must.Err(ofAny(tt.name).Schedule(tt.call)), tt.says, tt.name)
 	}
 }
 
@@ -724,9 +706,7 @@ func TestFirstMessages(t *testing.T) {
 						break
 					}
 				}
-				if got != want {
-					t.Errorf("%s among %d, %s: %d messages, want %d", a, p, stage.Phase, got, want)
-				}
+				check.Equal(t, got, want, "%s among %d, %s: messages", a, p, stage.Phase)
 			}
 		}
 	}

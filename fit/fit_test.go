@@ -5,36 +5,17 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/check"
 )
 
 func close(a, b, rel float64) bool { return math.Abs(a-b) <= rel*math.Abs(b) }
 
-// The rows of taulop-2015, Fig. 18b: k, l(k,4) and L(8K,4) in ns, bcast.
+// The rows of taulop-2015, Fig. 18b: k and l(k,4) in ns, bcast. Package report's tests have L of them.
 var fig18 = []struct {
-	k    int
-	l, L float64
-}{
-	{1, 3793, 3793},
-	{2, 7666, 3833},
-	{8192, 31205259, 3809},
-	{12288, 47056028, 3829},
-}
-
-func TestTransferFig18(t *testing.T) {
-	for _, r := range fig18 {
-		L := Transfer(Estimate{Center: r.l, Lo: r.l * 0.99, Hi: r.l * 1.01, N: 9}, r.k, 1)
-		if math.Round(L.Center) != r.L && math.Floor(L.Center) != r.L {
-			t.Errorf("k=%d: L = %.2f, the paper prints %.0f", r.k, L.Center, r.L)
-		}
-		if !close(L.Hi, 1.01*r.L, 1e-3) || L.N != 9 {
-			t.Errorf("k=%d: interval not scaled: %+v", r.k, L)
-		}
-		// A ring has two transfers per segment.
-		if ring := Transfer(Estimate{Center: r.l}, r.k, 2); ring.Center*2 != L.Center {
-			t.Errorf("k=%d: ring L = %g, want half of %g", r.k, ring.Center, L.Center)
-		}
-	}
-}
+	k int
+	l float64
+}{{1, 3793}, {2, 7666}, {8192, 31205259}, {12288, 47056028}}
 
 func TestSlopeFig18(t *testing.T) {
 	var k []int
@@ -82,9 +63,7 @@ func TestMedian(t *testing.T) {
 			t.Errorf("Median(%v) = %+v", tt.samples, e)
 		}
 	}
-	if tests[0].samples[0] != 6 {
-		t.Error("Median sorted its argument")
-	}
+	check.Equal(t, tests[0].samples[0], 6, "the first sample after Median")
 	if e := Median(nil); e.Known() || !math.IsInf(e.Width(), 1) {
 		t.Errorf("Median of nothing = %+v", e)
 	}
@@ -93,16 +72,10 @@ func TestMedian(t *testing.T) {
 func TestArithmetic(t *testing.T) {
 	L := Estimate{Center: 3000, Lo: 2900, Hi: 3100, N: 20}
 	y := Estimate{Center: 200, Lo: 190, Hi: 230, N: 12}
-	if c := Copy(L, y); c != (Estimate{Center: 2800, Lo: 2670, Hi: 2910, N: 12}) {
-		t.Errorf("c = %+v", c)
-	}
-	if m := Mean([]Estimate{L, y}); m != (Estimate{Center: 1600, Lo: 1545, Hi: 1665, N: 12}) {
-		t.Errorf("mean = %+v", m)
-	}
+	check.Equal(t, Copy(L, y), (Estimate{Center: 2800, Lo: 2670, Hi: 2910, N: 12}), "c")
+	check.Equal(t, Mean([]Estimate{L, y}), (Estimate{Center: 1600, Lo: 1545, Hi: 1665, N: 12}), "mean")
 	few, none := Unbounded(4000), Median(nil)
-	if m := Mean([]Estimate{few, y, none}); m != (Estimate{Center: 2100, Lo: 1995, Hi: 2415, N: 12}) {
-		t.Errorf("mean with one of too few samples = %+v", m)
-	}
+	check.Equal(t, Mean([]Estimate{few, y, none}), (Estimate{Center: 2100, Lo: 1995, Hi: 2415, N: 12}), "mean with one of too few samples")
 	if m := Mean([]Estimate{few, few}); m.Center != 4000 || m.Known() {
 		t.Errorf("mean of too few samples = %+v", m)
 	}
@@ -110,9 +83,7 @@ func TestArithmetic(t *testing.T) {
 		t.Errorf("mean of nothing = %+v", m)
 	}
 	both := Estimate{Center: 2, Lo: 1, Hi: 4, N: 12, Sessions: 2}
-	if r := both.Rate(8); r != (Estimate{Center: 4, Lo: 2, Hi: 8, N: 12, Sessions: 2}) {
-		t.Errorf("8 bytes in 2 ns are %+v", r)
-	}
+	check.Equal(t, both.Rate(8), (Estimate{Center: 4, Lo: 2, Hi: 8, N: 12, Sessions: 2}), "8 bytes in 2 ns")
 	if w := L.Width(); !close(w, 1.0/30, 1e-12) {
 		t.Errorf("width = %g", w)
 	}
@@ -122,9 +93,7 @@ func TestArithmetic(t *testing.T) {
 	// Perfect, serial and in between, for τ = 4.
 	for _, tt := range []struct{ L4, A float64 }{{100, 4}, {400, 1}, {200, 2}} {
 		A := Concurrency(4, Estimate{Center: 100, Lo: 100, Hi: 100, N: 6}, Estimate{Center: tt.L4, Lo: tt.L4, Hi: tt.L4, N: 6})
-		if A.Center != tt.A {
-			t.Errorf("A(4) with L = %g is %g, want %g", tt.L4, A.Center, tt.A)
-		}
+		check.Equal(t, A.Center, tt.A, "A(4) with L = %g", tt.L4)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/check"
 )
 
 // sessions simulates k sessions of n launches of about 1000 ns, with relative standard deviations between and
@@ -69,17 +71,14 @@ func TestQuantile(t *testing.T) {
 		{1, 0.975, 12.706}, {2, 0.975, 4.303}, {4, 0.975, 2.776}, {10, 0.975, 2.228}, {1000, 0.975, 1.962},
 		{1, 0.9, 3.078}, {4, 0.9, 1.533}, {30, 0.9995, 3.646},
 	} {
-		if got := quantile(tt.df, tt.p); math.Abs(got-tt.want) > 2e-3*tt.want {
-			t.Errorf("df %g, p %g: %g, want %g", tt.df, tt.p, got, tt.want)
-		}
+		check.Near(t, quantile(tt.df, tt.p), tt.want, 2e-3*tt.want, "df %g, p %g", tt.df, tt.p)
 	}
 }
 
 func TestComponents(t *testing.T) {
 	c := sessions(rand.New(rand.NewPCG(3, 4)), 400, 9, 0.08, 0.02).Components()
-	if math.Abs(c.Launches-0.02) > 0.002 || math.Abs(c.Sessions-0.08) > 0.008 {
-		t.Errorf("%+v, want 0.02 and 0.08", c)
-	}
+	check.Near(t, c.Launches, 0.02, 0.002, "launches")
+	check.Near(t, c.Sessions, 0.08, 0.008, "sessions")
 	if c := (Replicates{{5}}).Components(); !math.IsNaN(c.Launches) || !math.IsNaN(c.Sessions) {
 		t.Errorf("of one launch: %+v", c)
 	}

@@ -4,6 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // law is L(τ) of exact coefficients.
@@ -44,9 +47,7 @@ func TestStandardErrors(t *testing.T) {
 		var residual float64
 		for range trials {
 			off, deviation, err := fit()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(err)
 			residual += deviation * deviation / trials
 			for i, off := range off {
 				if off < 1 {
@@ -58,13 +59,10 @@ func TestStandardErrors(t *testing.T) {
 			}
 		}
 		for i := range one {
-			if math.Abs(one[i]-0.626) > 0.04 || math.Abs(wide[i]-0.95) > 0.02 {
-				t.Errorf("%s, cost %d: %.3f within one standard error, want 0.626; %.3f within 2.776, want 0.95", name, i, one[i], wide[i])
-			}
+			check.Near(t, one[i], 0.626, 0.04, "%s, cost %d: within one standard error", name, i)
+			check.Near(t, wide[i], 0.95, 0.02, "%s, cost %d: within 2.776", name, i)
 		}
-		if got := math.Sqrt(residual); math.Abs(got-noise) > 0.001 {
-			t.Errorf("%s: residual %.4f, want %g", name, got, noise)
-		}
+		check.Near(t, math.Sqrt(residual), noise, 0.001, "%s: residual", name)
 	}
 }
 

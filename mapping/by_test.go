@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
@@ -53,19 +55,13 @@ func TestBy(t *testing.T) {
 		{"node", nil, 2, 2, "0.0 1.0"},
 		{"block", nil, 2, 2, "0.0 1.0"},
 	} {
-		o, err := By(tt.how, tt.levels, tt.ranks, tt.nodes)
-		if err != nil {
-			t.Errorf("%s of %d: %v", tt.how, tt.ranks, err)
-			continue
-		}
+		o := must.Get(By(tt.how, tt.levels, tt.ranks, tt.nodes))
 		m := must.Get(o.Map(tt.ranks, tt.nodes))
 		var got []string
 		for rank := range tt.ranks {
 			got = append(got, fmt.Sprintf("%d.%d", m.Node(rank), m.Core(rank)))
 		}
-		if strings.Join(got, " ") != tt.want {
-			t.Errorf("%s of %d ranks on %d nodes: %s, want %s", tt.how, tt.ranks, tt.nodes, strings.Join(got, " "), tt.want)
-		}
+		check.Equal(t, strings.Join(got, " "), tt.want, "%s of %d ranks on %d nodes", tt.how, tt.ranks, tt.nodes)
 	}
 }
 
@@ -88,14 +84,8 @@ func TestByRefused(t *testing.T) {
 		{"l3cache", one, 4, 1, "the parameters do not tell several L3 caches apart"},
 		{"elsewhere", one, 4, 1, "unknown mapping"},
 	} {
-		if _, err := By(tt.how, tt.levels, tt.ranks, tt.nodes); err == nil || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%s of %d ranks on %d nodes: %v, want %s", tt.how, tt.ranks, tt.nodes, err, tt.says)
-		}
+		contains.Error(t, must.Err(By(tt.how, tt.levels, tt.ranks, tt.nodes)), tt.says)
 	}
-	if _, err := List([]int32{0, 2}, nil, 2); err == nil {
-		t.Error("a list with a node that is not there")
-	}
-	if _, err := List([]int32{0, 1}, []int32{0}, 2); err == nil {
-		t.Error("a list with fewer cores than ranks")
-	}
+	check.Error(t, must.Err(List([]int32{0, 2}, nil, 2)), "a list with a node that is not there")
+	check.Error(t, must.Err(List([]int32{0, 1}, []int32{0}, 2)), "a list with fewer cores than ranks")
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -44,22 +46,14 @@ func TestMap(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := must.Get(o.Map(tt.ranks, tt.nodes))
-		if got := nodes(m); got != tt.want {
-			t.Errorf("%s of %d ranks on %d nodes: %s, want %s", tt.order, tt.ranks, tt.nodes, got, tt.want)
-		}
+		check.Equal(t, nodes(m), tt.want, "%s of %d ranks on %d nodes", tt.order, tt.ranks, tt.nodes)
 		slots := make(map[int]int)
 		for rank := range m.Ranks {
-			if node := m.Node(rank); m.Slot(rank) != slots[node] {
-				t.Errorf("%s of %d ranks on %d nodes: slot of rank %d is %d, want %d", tt.order, tt.ranks, tt.nodes, rank, m.Slot(rank), slots[node])
-			}
+			check.Equal(t, m.Slot(rank), slots[m.Node(rank)], "%s of %d ranks on %d nodes: slot of rank %d", tt.order, tt.ranks, tt.nodes, rank)
 			slots[m.Node(rank)]++
 		}
-		if largest := slices.Max(slices.Collect(maps.Values(slots))); m.Largest() != largest {
-			t.Errorf("%s of %d ranks on %d nodes: the largest has %d, want %d", tt.order, tt.ranks, tt.nodes, m.Largest(), largest)
-		}
-		if o.String() != tt.order {
-			t.Errorf("%s is called %s", tt.order, o)
-		}
+		check.Equal(t, m.Largest(), slices.Max(slices.Collect(maps.Values(slots))), "%s of %d ranks on %d nodes: the largest", tt.order, tt.ranks, tt.nodes)
+		check.Equal(t, o.String(), tt.order, "name of an order")
 	}
 }
 
@@ -105,9 +99,7 @@ func TestMapRefused(t *testing.T) {
 		{of, 4, 3, "names 2 nodes, not 3"},
 		{of, 5, 2, "places ranks 0 … 3, and P = 5"},
 	} {
-		if _, err := tt.order.Map(tt.ranks, tt.nodes); err == nil || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%v of %d ranks on %d nodes: %v, want %q", tt.order, tt.ranks, tt.nodes, err, tt.says)
-		}
+		contains.Error(t, must.Err(tt.order.Map(tt.ranks, tt.nodes)), tt.says)
 	}
 }
 
@@ -127,9 +119,7 @@ func TestRead(t *testing.T) {
 	for _, tt := range files {
 		o := list(t, tt.text)
 		m := must.Get(o.Map(o.Ranks(), o.Nodes()))
-		if got := nodes(m); got != tt.want {
-			t.Errorf("%q: %s, want %s", tt.text, got, tt.want)
-		}
+		check.Equal(t, nodes(m), tt.want, "%q", tt.text)
 	}
 	for _, tt := range []struct{ text, says string }{
 		{"", "f:1: no rank"},
@@ -148,9 +138,7 @@ func TestRead(t *testing.T) {
 		{strings.Repeat("a", 300), "is no name of a node"},
 		{"a\n" + strings.Repeat("a", 5000), "f:2: a line of more than 4096 bytes"},
 	} {
-		if _, err := Read(strings.NewReader(tt.text), "f"); err == nil || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%.40q: %v, want %q", tt.text, err, tt.says)
-		}
+		contains.Error(t, must.Err(Read(strings.NewReader(tt.text), "f")), tt.says)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
 
@@ -56,9 +58,7 @@ func TestEnsembleIntervals(t *testing.T) {
 		if w := interval.Width(); !(w >= tt.least && w <= tt.most) {
 			t.Errorf("%d sessions of %d launches: ±%.3f, want from %.3f to %.3f", tt.sessions, tt.launches, w, tt.least, tt.most)
 		}
-		if same := again.Interval(c.Seconds, again.Costs(linear)); same != interval {
-			t.Errorf("%v and then %v of one file", interval, same)
-		}
+		check.Equal(t, again.Interval(c.Seconds, again.Costs(linear)), interval, "intervals of one file")
 		if !interval.Known() {
 			continue
 		}
@@ -91,9 +91,7 @@ func TestEnsembleHasNetwork(t *testing.T) {
 	}
 	launched(net, 1, 12, 0.3)
 	n, table, err := net.Network("n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(err)
 	s := schedule(t, "bcast:linear", collective.Call{P: 2, M: 8192})
 	width := func(file *params.File) float64 {
 		c := Choice{Cluster: cluster(t, "block", 2, &Network{n, table, file})}

@@ -1,12 +1,12 @@
 package model
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/params"
 )
 
@@ -39,9 +39,7 @@ func TestNearestChannel(t *testing.T) {
 		{Way: Exchange, Transport: params.CMA}:                   {},
 		{Level: 1, Way: OneWay, Destination: OwnCache}:           {Level: 1, Way: OneWay},
 	} {
-		if got := c.Nearest(asked); got != want {
-			t.Errorf("%+v: %+v, want %+v", asked, got, want)
-		}
+		check.Equal(t, c.Nearest(asked), want, "%+v", asked)
 	}
 }
 
@@ -62,9 +60,7 @@ func TestSegmentsByFootprint(t *testing.T) {
 	} {
 		tt.setup.segments = &params.Table{Transfers: params.Curve{Sizes: []int{500, 1000, 5000}, Times: [][]float64{{1}, {2}, {50}}}}
 		tt.setup.whole = &params.Table{Transfers: params.Curve{Sizes: []int{1}, Times: [][]float64{{7}}}}
-		if got := first(m.byFootprint(tt.bytes, tt.touched, tt.sent, tt.segment)(&tt.setup)(tt.m, 2)); got != tt.want {
-			t.Errorf("%+v: %g", tt, got)
-		}
+		check.Equal(t, first(m.byFootprint(tt.bytes, tt.touched, tt.sent, tt.segment)(&tt.setup)(tt.m, 2)), tt.want, "%+v", tt)
 	}
 }
 
@@ -87,9 +83,7 @@ func TestFootprint(t *testing.T) {
 		{[][]float64{{1000}, {2000}, {2000}, {2000}}, 16000, 2000, 2000}, // no less than the copy by itself
 	} {
 		c := &params.Curve{Sizes: []int{1000, 2000, 4000, 8000}, Taus: []int{1}, Times: tt.times}
-		if got := first(footprint{tt.touched}.of(c, 2)(tt.m, 1)); math.Abs(got-tt.want) > 1e-6 {
-			t.Errorf("%d bytes of %d take %g, want %g", tt.m, tt.touched, got, tt.want)
-		}
+		check.Near(t, first(footprint{tt.touched}.of(c, 2)(tt.m, 1)), tt.want, 1e-6, "%d bytes of %d take", tt.m, tt.touched)
 	}
 	s := schedule(t, "allgather:two-proc", collective.Call{P: 2, M: 1000})
 	if got, lone := footprintOf(s).bytes, footprintOf(alone(1000)).bytes; got != 4000 || lone != 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/mpi"
@@ -262,9 +263,8 @@ func late(level string, latency float64) *params.File {
 // nodes, too.
 func TestHierarchyOfRendezvous(t *testing.T) {
 	h := predictorOf(t, late("same_numa", 200), Choice{}).levels
-	if h.Rendezvous != 256<<10 || h.SingleCopy != usualSingleCopy {
-		t.Errorf("single copies from %d bytes on, and %d where senders wait, want %d and %d", h.SingleCopy, h.Rendezvous, usualSingleCopy, 256<<10)
-	}
+	check.Equal(t, h.Rendezvous, 256<<10, "rendezvous")
+	check.Equal(t, h.SingleCopy, usualSingleCopy, "single copy")
 	for waits, least := range map[bool]int{true: 256 << 10, false: usualSingleCopy} {
 		if h.class(h.network, least/2, waits, 1).singleCopy || !h.class(h.network, least, waits, 1).singleCopy {
 			t.Errorf("waits %t: no single copies from %d bytes on", waits, least)

@@ -1,10 +1,10 @@
 package model
 
 import (
-	"math"
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/params"
 )
 
@@ -49,11 +49,7 @@ func TestLibraryRules(t *testing.T) {
 		{"between nodes", "allreduce:recursive-doubling", 2, 11, two, 10 + 2200 + 30},
 	} {
 		c := costOf(t, Libtaulop{Table: table, Gamma: gamma, Cluster: tt.on}, tt.name, collective.Call{P: tt.p, M: tt.m})
-		if math.Abs(c.Seconds-tt.want) > 1e-9 {
-			t.Errorf("%s: %v, want %v", tt.rule, c.Seconds, tt.want)
-		}
-		if told := tt.on == nil && tt.rule != "pairs out of step"; told != (c.Terms != nil) {
-			t.Errorf("%s: formula %s", tt.rule, c.Formula())
-		}
+		check.Near(t, c.Seconds, tt.want, 1e-9, "%s", tt.rule)
+		check.Equal(t, tt.on == nil && tt.rule != "pairs out of step", (c.Terms != nil), "%s: formula %s", tt.rule, c.Formula())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -33,9 +34,7 @@ func TestPatternFormulas(t *testing.T) {
 		{scatter, 16, 7.5, 0}, // the root sends P−1 blocks
 	} {
 		s := must.Get(tt.a.Schedule(collective.Call{P: tt.p, M: m, Distance: tt.p - 1}))
-		if got, want := linear.Seconds(s), 1e-6+tt.steps*m*1e-9; math.Abs(got-want) > 1e-15 {
-			t.Errorf("%s, P = %d: linear says %g, want %g", tt.a, tt.p, got, want)
-		}
+		check.Near(t, linear.Seconds(s), 1e-6+tt.steps*m*1e-9, 1e-15, "%s, P = %d: linear says", tt.a, tt.p)
 		if us := priced(t, serial, s).Seconds * 1e6; tt.taulop > 0 && math.Abs(us-tt.taulop) > 1e-9 {
 			t.Errorf("%s, P = %d: τ-Lop says %g µs, want %g", tt.a, tt.p, us, tt.taulop)
 		}

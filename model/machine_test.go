@@ -6,6 +6,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/numa"
@@ -71,9 +72,7 @@ func TestStagesTakeTheTableOfTheirNodes(t *testing.T) {
 			n += stage.Repeat
 		}
 		last := c.Stages[len(c.Stages)-1]
-		if end := last.First + (last.Repeat-1)*last.Every; end != n {
-			t.Errorf("%s: the last of %d stages has number %d", tt.algorithm, n, end)
-		}
+		check.Equal(t, last.First+(last.Repeat-1)*last.Every, n, "%s: number of the last stage", tt.algorithm)
 	}
 }
 

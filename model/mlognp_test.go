@@ -2,13 +2,13 @@ package model
 
 import (
 	"errors"
-	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/randtest"
 	"github.com/taulop/taulop/numa"
@@ -175,9 +175,7 @@ func TestPredictorsOfPairs(t *testing.T) {
 		if _, err := p.Cost(schedule(t, "bcast:sm-tree", collective.Call{P: 8, M: 8192})); tt.on != nil && !errors.Is(err, ErrOneNode) {
 			t.Errorf("a tree of copies between nodes: %v", err)
 		}
-		if _, err := p.Cost(schedule(t, "allgather:ring", collective.Call{P: 1024, M: 8192})); err == nil {
-			t.Error("a million messages were followed")
-		}
+		check.Error(t, must.Err(p.Cost(schedule(t, "allgather:ring", collective.Call{P: 1024, M: 8192}))), "a million messages were followed")
 	}
 }
 
@@ -215,9 +213,7 @@ func TestMLogNPIsBetweenItsLevels(t *testing.T) {
 			for _, term := range mid.Terms {
 				sum += term.Times * term.Seconds
 			}
-			if math.Abs(sum-mid.Seconds) > 1e-12 {
-				t.Errorf("%s %+v: terms add up to %g s of %g s", a, call, sum, mid.Seconds)
-			}
+			check.Near(t, sum, mid.Seconds, 1e-12, "%s %+v: the terms, s", a, call)
 		}
 	}
 }
@@ -249,8 +245,6 @@ func TestMLogNPRefuses(t *testing.T) {
 		if err == nil {
 			_, err = m.Cost(schedule(t, tt.algorithm, collective.Call{P: 8, M: 8}))
 		}
-		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("got %v, want a sentence with %q", err, tt.want)
-		}
+		contains.Error(t, err, tt.want)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
@@ -134,9 +136,7 @@ func TestBaselines(t *testing.T) {
 	} {
 		t.Run(tt.equation, func(t *testing.T) { expect(t, tt.model, tt.algorithm, tt.call, 1e9*tt.want, tt.formula) })
 	}
-	if _, err := LogNPOf(TauLop{Channels: Uniform(plain{})}); err == nil {
-		t.Error("log_nP of segments of 0 bytes was accepted")
-	}
+	check.Error(t, must.Err(LogNPOf(TauLop{Channels: Uniform(plain{})})), "log_nP of segments of 0 bytes was accepted")
 }
 
 // A barrier costs synchronisation and o. Of two isolated empty transfers one waits for a flag.
@@ -261,9 +261,8 @@ func TestTermsAddUp(t *testing.T) {
 					for _, st := range c.Stages {
 						stages += float64(st.Repeat) * st.Seconds()
 					}
-					if math.Abs(terms-c.Seconds) > 1e-9*terms || math.Abs(stages-c.Seconds) > 1e-9*terms {
-						t.Errorf("%s %s P = %d m = %d: cost %v, terms %v, stages %v", name, a, p, m, c.Seconds, terms, stages)
-					}
+					check.Near(t, terms, c.Seconds, 1e-9*terms, "%s %s P = %d m = %d: terms", name, a, p, m)
+					check.Near(t, stages, c.Seconds, 1e-9*terms, "%s %s P = %d m = %d: stages", name, a, p, m)
 				}
 			}
 		}
@@ -312,13 +311,9 @@ func TestCostRefuses(t *testing.T) {
 		}
 	}
 	for _, transport := range Transports {
-		if got, err := ParseTransport(transport.String()); err != nil || got != transport {
-			t.Errorf("ParseTransport(%v) = %v, %v", transport, got, err)
-		}
+		check.Equal(t, must.Get(ParseTransport(transport.String())), transport, "ParseTransport")
 	}
-	if _, err := ParseTransport("pigeon"); err == nil || !strings.Contains(err.Error(), "steady") {
-		t.Errorf("ParseTransport(pigeon): %v", err)
-	}
+	contains.Error(t, must.Err(ParseTransport("pigeon")), "steady")
 }
 
 // A million ranks take at most two bytes of memory each, on ten thousand nodes at most 100.
@@ -368,16 +363,10 @@ func TestPacking(t *testing.T) {
 		t.Errorf("three stages cost %v more strided, want %v: %s", got, 3*2*6400, with.Formula())
 	}
 	one, other := must.Get(LogNPOf(m)), must.Get(LogNPOf(strided))
-	if got := priced(t, other, s).Seconds - priced(t, one, s).Seconds; math.Abs(got-3*2*6400) > 1e-6 {
-		t.Errorf("log_nP: %v more strided", got)
-	}
+	check.Near(t, priced(t, other, s).Seconds-priced(t, one, s).Seconds, 3*2*6400, 1e-6, "log_nP: more strided")
 	empty := schedule(t, "barrier:dissemination", collective.Call{P: 8})
-	if priced(t, strided, empty).Seconds != priced(t, m, empty).Seconds {
-		t.Error("empty messages are packed")
-	}
-	if _, err := strided.Cost(schedule(t, "bcast:sm-tree", collective.Call{P: 8, M: 640, Segment: 64})); !errors.Is(err, ErrContiguous) {
-		t.Errorf("a tree of transfers: %v", err)
-	}
+	check.Equal(t, priced(t, strided, empty).Seconds, priced(t, m, empty).Seconds, "cost of empty messages")
+	check.ErrorIs(t, must.Err(strided.Cost(schedule(t, "bcast:sm-tree", collective.Call{P: 8, M: 640, Segment: 64}))), ErrContiguous, "a tree of transfers")
 }
 
 // A lone message, as of a root that receives nothing, is no exchange. A cost below zero is unknown. Without
@@ -396,9 +385,7 @@ func TestOverheadOfExchanges(t *testing.T) {
 		if got := priced(t, p, s); got.Seconds != max(0, tt.want) || got.Unknown != (tt.want < 0) {
 			t.Errorf("%d messages, o⇄ = %g: %g, unknown %v", tt.messages, tt.overhead, got.Seconds, got.Unknown)
 		}
-		if of := channels.overheadOf(1, true); of != (Channel{Level: 1}) {
-			t.Errorf("o(m) of level 1 is %v's", of)
-		}
+		check.Equal(t, channels.overheadOf(1, true), (Channel{Level: 1}), "the channel of o(m) of level 1")
 	}
 }
 
@@ -418,9 +405,7 @@ func TestMarks(t *testing.T) {
 		for _, m := range Marks {
 			got = append(got, m.Of(tt.formula)...)
 		}
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %q, want %q", tt.formula, got, tt.want)
-		}
+		check.Slices(t, got, tt.want, "%s", tt.formula)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/numa"
@@ -31,9 +32,7 @@ func network(t testing.TB, machine, kind string) *Network {
 func cluster(t testing.TB, order string, nodes int, n *Network) *Cluster {
 	t.Helper()
 	o, _, _, err := mapping.ParseOrder(order)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(err)
 	return &Cluster{Nodes: nodes, Order: o, Network: n}
 }
 
@@ -105,16 +104,12 @@ func TestMappingsThatAreAlike(t *testing.T) {
 					return fmt.Sprintf("%s = %v; the library %v", c.Formula(), c.Seconds, priced(t, other, s).Seconds)
 				}
 				for _, order := range []string{"block", "cyclic", "plane=3"} {
-					if got, want := on(order, 1), on("", 0); got != want {
-						t.Errorf("%s, P = %d, m = %d: %s on one node %s, without nodes %s", a, p, bytes, order, got, want)
-					}
+					check.Equal(t, on(order, 1), on("", 0), "%s, P = %d, m = %d: %s on one node and without nodes", a, p, bytes, order)
 				}
 				if s.Levels > 0 {
 					continue
 				}
-				if block, cyclic := on("block", p), on("cyclic", p); block != cyclic {
-					t.Errorf("%s, P = %d, m = %d: block %s, cyclic %s", a, p, bytes, block, cyclic)
-				}
+				check.Equal(t, on("block", p), on("cyclic", p), "%s, P = %d, m = %d: block and cyclic", a, p, bytes)
 			}
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
@@ -22,9 +24,7 @@ func TestPredictorFillsIn(t *testing.T) {
 	if p.Model != "taulop" || p.Setup != "ring" || p.Placement != numa.Local || p.Segment != 8192 || p.Largest != 8192 || p.NoGamma == nil || len(p.Warnings) > 0 {
 		t.Errorf("%+v", p)
 	}
-	if want := "ring, one way ping, placement local, in cache"; p.Channel != want {
-		t.Errorf("%q, want %q", p.Channel, want)
-	}
+	check.Equal(t, p.Channel, "ring, one way ping, placement local, in cache", "Channel")
 	if p = predictorOf(t, f, Choice{Setup: "ping", Placement: numa.Spread}); p.Channel != "ping, placement spread, in cache" {
 		t.Errorf("%q", p.Channel)
 	}
@@ -76,9 +76,7 @@ func TestPredictorRefuses(t *testing.T) {
 		{carriers(), Choice{As: library, Segment: 64}, "its own transport"},
 		{carriers(), Choice{As: library, Transport: CMA}, "its own transport"},
 	} {
-		if _, err := NewPredictor(tt.f, tt.choice); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%+v: %v, want one with %q", tt.choice, err, tt.want)
-		}
+		contains.Error(t, must.Err(NewPredictor(tt.f, tt.choice)), tt.want)
 	}
 }
 
@@ -104,9 +102,7 @@ func TestPredictorOverCMA(t *testing.T) {
 	} {
 		p := predictorOf(t, f, tt.choice)
 		expect(t, p, tt.algorithm, collective.Call{P: tt.p, M: tt.m}, tt.ns, "")
-		if !strings.Contains(p.Channel, "cma") || !strings.Contains(p.Channel, "send buffers "+tt.choice.Buffers.String()) {
-			t.Errorf("%+v: channel %q", tt.choice, p.Channel)
-		}
+		contains.All(t, p.Channel, "cma", "send buffers "+tt.choice.Buffers.String())
 	}
 }
 
@@ -124,9 +120,7 @@ func TestPredictorKnowsZeros(t *testing.T) {
 			t.Errorf("%s: no warning", model)
 		}
 		for m, want := range map[int]bool{1024: true, 8192: false} {
-			if c := costOf(t, p, "allgather:ring", collective.Call{P: 2, M: m}); c.Unknown != want {
-				t.Errorf("%s, m = %d: unknown %v, want %v", model, m, c.Unknown, want)
-			}
+			check.Equal(t, costOf(t, p, "allgather:ring", collective.Call{P: 2, M: m}).Unknown, want, "%s, m = %d: unknown", model, m)
 		}
 	}
 }
@@ -179,9 +173,7 @@ func TestPredictorWarnsOfWhatLacks(t *testing.T) {
 			for _, off := range []bool{false, true} {
 				want := slices.DeleteFunc(slices.Clone(lacks[off]), func(err error) bool { return ping && err == errNoPing })
 				p := predictorOf(t, f, Choice{Model: name, OffCache: off})
-				if !slices.Equal(p.Warnings, want) {
-					t.Errorf("%s, off cache %v, ping %v: %v; want %v", name, off, ping, p.Warnings, want)
-				}
+				check.Slices(t, p.Warnings, want, "%s, off cache %v, ping %v", name, off, ping)
 			}
 		}
 	}
@@ -195,9 +187,8 @@ func TestTouched(t *testing.T) {
 	}{{"bcast:binomial", 1, 1}, {"allgather:ring", 1 + 4, 1 + 4}, {"alltoall:pairwise", 4 + 4, 4 + 4}, {"scatter:linear", 4 + 1, 4 + 1}, {"gather:linear", 1 + 4, 1},
 		{"gather:binomial", 1 + 4, 1 + 2}, {"allreduce:recursive-doubling", 1 + 1 + 1, 1 + 1 + 1}} {
 		_, got, sent := touched(schedule(t, tt.algorithm, collective.Call{P: 4, M: 4096, Element: 4}))
-		if got != tt.want*4096 || sent != tt.sent*4096 {
-			t.Errorf("%s: ranks touch %d bytes, senders %d, want %d and %d times m", tt.algorithm, got, sent, tt.want, tt.sent)
-		}
+		check.Equal(t, got, tt.want*4096, "%s: bytes", tt.algorithm)
+		check.Equal(t, sent, tt.sent*4096, "%s: bytes sent", tt.algorithm)
 	}
 }
 
@@ -218,9 +209,7 @@ func TestPredictorContext(t *testing.T) {
 		{Choice{Model: "libtaulop"}, "allgather:ring", 2048, 0},
 	} {
 		p := predictorOf(t, twoNodes(), tt.choice)
-		if got := p.Context(schedule(t, tt.algorithm, collective.Call{P: 4, M: tt.m})); got != tt.want {
-			t.Errorf("%+v, %s of %d: %d, want %d", tt.choice, tt.algorithm, tt.m, got, tt.want)
-		}
+		check.Equal(t, p.Context(schedule(t, tt.algorithm, collective.Call{P: 4, M: tt.m})), tt.want, "%+v, %s of %d", tt.choice, tt.algorithm, tt.m)
 	}
 }
 
@@ -289,9 +278,7 @@ func TestLogGPCountsLocalCopies(t *testing.T) {
 		t.Errorf("local copies cost %g, want %g; %v", with.Seconds-without.Seconds, want, err)
 	}
 	copies.Channels = Uniform(plain{})
-	if c := priced(t, m, s); c.Seconds != without.Seconds {
-		t.Error("copies that were not measured count")
-	}
+	check.Equal(t, priced(t, m, s).Seconds, without.Seconds, "cost with copies that were not measured")
 }
 
 // Times are of the nearest buffers measured, with a warning if these differ from the choice.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -216,9 +217,7 @@ func TestPredictorAsReduces(t *testing.T) {
 			gamma += term.Times * term.Seconds
 		}
 	}
-	if math.Abs(gamma*1e9-3*9216) > 1e-6 {
-		t.Errorf("%s: γ is %g ns, want %d", c.Formula(), gamma*1e9, 3*9216)
-	}
+	check.Near(t, gamma*1e9, 3*9216, 1e-6, "%s: γ, ns", c.Formula())
 
 	// A library without SIMD reduces one element at a time, if that was measured.
 	library.Scalar = "its source"

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/params"
 )
 
@@ -33,9 +34,7 @@ func TestTam(t *testing.T) {
 		{1, 1, 1, 7, 0, "(2.8)"},
 	} {
 		m := figure(tt.g)
-		if got := m.PointToPoint(tt.bytes); math.Abs(got-tt.message) > 1e-9 {
-			t.Errorf("g = %g, %d bytes: %g, want %g", tt.g, tt.bytes, got, tt.message)
-		}
+		check.Near(t, m.PointToPoint(tt.bytes), tt.message, 1e-9, "g = %g, %d bytes", tt.g, tt.bytes)
 		if got, by := m.Broadcast(tt.bytes, tt.p); math.Abs(got-tt.tree) > 1e-9 || by != tt.equation {
 			t.Errorf("g = %g, %d bytes among %d: %g by %s, want %g by %s", tt.g, tt.bytes, tt.p, got, by, tt.tree, tt.equation)
 		}

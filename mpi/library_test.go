@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/randtest"
 )
@@ -127,9 +129,7 @@ func TestOfHead(t *testing.T) {
 		"HPE MPI 2.25":                           "HPE MPI 2.25,  false",
 	} {
 		lib, version, rules := OfHead([]string{"a machine", line})
-		if got := fmt.Sprintf("%s, %s %v", version, lib.Name, rules); got != want {
-			t.Errorf("%q: %s, want %s", line, got, want)
-		}
+		check.Equal(t, fmt.Sprintf("%s, %s %v", version, lib.Name, rules), want, "%q", line)
 	}
 }
 
@@ -172,9 +172,7 @@ func TestEverySettingHasASchedule(t *testing.T) {
 							t.Errorf("%s offers %s of %s twice, or it is none", l.Version, s, c)
 						}
 						seen[s] = true
-						if _, err := l.Schedule(c, s, collective.Call{P: p, M: m}); err != nil {
-							t.Errorf("%s, %s of %s among %d: %v", l.Version, s, c, p, err)
-						}
+						check.NoError(t, must.Err(l.Schedule(c, s, collective.Call{P: p, M: m})), "%s, %s of %s among %d", l.Version, s, c, p)
 					}
 					if own, known := l.Own(c, p, 1, m); known {
 						if _, err := l.Schedule(c, own, collective.Call{P: p, M: m}); err != nil && c != collective.Bcast {
@@ -225,9 +223,7 @@ func TestSchedulesSendWhatLibrariesSend(t *testing.T) {
 				t.Errorf("%s: rank %d sends %d messages in %s", line, rank, messages[rank], s.Algorithm)
 			}
 		}
-		if bytes != 0 {
-			t.Errorf("%s: ranks send %d bytes more", line, bytes)
-		}
+		check.Equal(t, bytes, 0, "%s: more bytes sent by ranks", line)
 	}
 }
 
@@ -257,11 +253,7 @@ func TestSettingsMeanWhatTheSourceDoes(t *testing.T) {
 		{openMPI4, Setting{5, "segmented_ring", 0, 100_000}, "allreduce", 4, 1_000_000, "segmented-ring", 2, 125_000}, // 2.5 segments are 2
 		{openMPI4, Setting{5, "segmented_ring", 0, 100_000}, "allreduce", 4, 1_100_000, "segmented-ring", 2, 91_667},  // 2.75 are 3
 	} {
-		s, err := tt.library.Schedule(collective.Named(tt.of), tt.setting, collective.Call{P: tt.p, M: tt.m})
-		if err != nil {
-			t.Error(err)
-			continue
-		}
+		s := must.Get(tt.library.Schedule(collective.Named(tt.of), tt.setting, collective.Call{P: tt.p, M: tt.m}))
 		if s.Algorithm.Name != tt.want || s.Call.Degree != tt.degree || s.Call.Chunk != tt.chunk {
 			t.Errorf("%s of %s is %s of degree %d and chunks of %d, want %s, %d, %d", tt.setting, tt.of, s.Algorithm, s.Call.Degree, s.Call.Chunk, tt.want, tt.degree, tt.chunk)
 		}
@@ -289,21 +281,16 @@ func TestPartsAreTheLibrarysOwn(t *testing.T) {
 			part := must.Get(openMPI4.Schedule(collective.Named(name), Setting{}, collective.Call{P: tt.p, M: m}))
 			stages += part.Len()
 		}
-		if s.Algorithm.Collective != c || s.Len() != stages {
-			t.Errorf("%s %s has %d stages, its parts %d", tt.of, setting, s.Len(), stages)
-		}
+		check.Equal(t, s.Algorithm.Collective, c, "%s %s: collective", tt.of, setting)
+		check.Equal(t, s.Len(), stages, "%s %s: stages", tt.of, setting)
 	}
 }
 
 func TestForced(t *testing.T) {
-	if s, err := openMPI4.Forced(collective.Barrier, "tree"); err != nil || s.Name != "tree" {
-		t.Errorf("barrier tree is %v (%v)", s, err)
-	}
+	check.Equal(t, must.Get(openMPI4.Forced(collective.Barrier, "tree")).Name, "tree", "barrier tree")
 	for text, want := range map[string]string{"chain": "2 chain, fan 4", "6": "6 binomial", "binary_tree": "5 binary_tree", "0": "its own choice",
 		"linear": "1 basic_linear", "Binary": "5 binary_tree", "split-binary": "4 split_binary_tree", "scatter allgather ring": "9 scatter_allgather_ring"} {
-		if s, err := openMPI4.Forced(collective.Bcast, text); err != nil || s.String() != want {
-			t.Errorf("forced %q is %v (%v), want %s", text, s, err, want)
-		}
+		check.Equal(t, must.Get(openMPI4.Forced(collective.Bcast, text)).String(), want, "forced %q", text)
 	}
 	for name, c := range map[string]*collective.Collective{"2 bruck-k-fanout, fan 4": collective.Allgather, "8 knomial, fan 4": collective.Reduce} {
 		if s, err := openMPI6.Forced(c, name[:1]); err != nil || s.String() != name {
@@ -313,12 +300,8 @@ func TestForced(t *testing.T) {
 	if own, known := openMPI6.Own(collective.Allgather, 256, 1, 64); !known || own.String() != "2 bruck-k-fanout" {
 		t.Errorf("allgather of 64 B among 256 is %v", own)
 	}
-	if _, err := openMPI4.Forced(collective.Bcast, "binomal"); err == nil || !strings.Contains(err.Error(), `did you mean "binomial"`) {
-		t.Errorf("an unknown algorithm: %v", err)
-	}
-	if _, err := mpich4.Forced(collective.Bcast, ""); err == nil {
-		t.Error("no name is accepted")
-	}
+	contains.Error(t, must.Err(openMPI4.Forced(collective.Bcast, "binomal")), `did you mean "binomial"`)
+	check.Error(t, must.Err(mpich4.Forced(collective.Bcast, "")), "no name is accepted")
 }
 
 // randomRules are random rules for all collectives of a library.
@@ -444,19 +427,11 @@ func sizesAround(rules []Rule, c *collective.Collective, p int, r *rand.Rand) []
 
 func TestClassicLookup(t *testing.T) {
 	f := must.Get(ReadClassic("1 # one\n3\n1\n16 2\n0 4 0 0\n8 2 0 0\n"))
-	if r := f.Lookup("alltoall", 16, 8); r.Algorithm != 2 {
-		t.Errorf("of 8 bytes among 16 it takes %+v", r)
-	}
-	if r := f.Lookup("alltoall", 2, 7); r.Algorithm != 4 {
-		t.Errorf("below the first number of ranks it takes %+v, not the first's", r)
-	}
-	if r := f.Lookup("bcast", 2, 7); r != (ClassicRule{}) {
-		t.Errorf("without rules it takes %+v", r)
-	}
+	check.Equal(t, f.Lookup("alltoall", 16, 8).Algorithm, 2, "algorithm of 8 bytes among 16")
+	check.Equal(t, f.Lookup("alltoall", 2, 7).Algorithm, 4, "algorithm below the first number of ranks")
+	check.Equal(t, f.Lookup("bcast", 2, 7), (ClassicRule{}), "rule where there are none")
 	for _, text := range []string{"x", "1 7 1 4 1 0 1 0", "1 7 1 4 1 0 1 0 0 7"} {
-		if _, err := ReadClassic(text); err == nil {
-			t.Errorf("%q is read", text)
-		}
+		check.Error(t, must.Err(ReadClassic(text)), "%q is read", text)
 	}
 }
 
@@ -486,9 +461,7 @@ func TestBadTree(t *testing.T) {
 	lacking := must.Get(ReadTree(strings.NewReader(`{"collective=gatherv":{"algorithm=MPIR_Gatherv_allcomm_linear":{}}}`), "base.json"))
 	l := mpich4.OnBase(lacking)
 	rules := []Rule{{collective.Bcast, 4, 1, 1, 8, Setting{Name: "binomial"}}}
-	if err := l.Write(io.Discard, rules); err == nil {
-		t.Error("rules are spliced into a tree without the collective")
-	}
+	check.Error(t, l.Write(io.Discard, rules), "rules are spliced into a tree without the collective")
 	// The own choice is copied below every communicator size.
 	var large strings.Builder
 	for i := range 500 {
@@ -499,9 +472,7 @@ func TestBadTree(t *testing.T) {
 	for p := range 500 {
 		rules = append(rules, Rule{collective.Bcast, 2 + 2*p, 1, 1, 8, Setting{Name: "binomial"}})
 	}
-	if err := l.Write(io.Discard, rules); !errors.Is(err, errGrown) {
-		t.Errorf("a file that is too large: %v", err)
-	}
+	check.ErrorIs(t, l.Write(io.Discard, rules), errGrown, "a file that is too large")
 }
 
 // Splicing the same rules twice changes nothing.
@@ -535,16 +506,12 @@ func TestSplicedIsQuickToSearch(t *testing.T) {
 	var text bytes.Buffer
 	must.Do(l.Write(&text, rules))
 	got := strings.NewReplacer(" ", "", "\n", "", "algorithm=MPIR_", "", "_intra_", " ").Replace(text.String())
-	for _, want := range []string{
-		`"comm_size<=4":{"is_sendbuf_inplace=yes":{"Alltoall pairwise_sendrecv_replace":{}},"avg_msg_size<=4095":{"Alltoall scattered":{}},` +
+	contains.All(t, got,
+		`"comm_size<=4":{"is_sendbuf_inplace=yes":{"Alltoall pairwise_sendrecv_replace":{}},"avg_msg_size<=4095":{"Alltoall scattered":{}},`+
 			`"avg_msg_size<=8192":{"Alltoall pairwise":{}},"avg_msg_size<=32768":{"Alltoall scattered":{}},"comm_size=any":{"Alltoall pairwise":{}}}`,
 		`"comm_size<=4":{"avg_msg_size<=4096":{"Reduce binomial":{}},"comm_size=any":{"Reduce reduce_scatter_gather":{}}}`,
 		`"comm_size<=4":{"avg_msg_size<=1024":{"Allreduce recursive_doubling":{}},"count<pow2":{"Allreduce recursive_doubling":{}},"comm_size=any":{"Allreduce reduce_scatter_allgather":{}}}`,
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%s is not in\n%s", want, got)
-		}
-	}
+	)
 }
 
 // A tree that is read can be spliced, and the result can be read.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -29,9 +31,7 @@ func TestLibraries(t *testing.T) {
 			}
 			least = w.Most
 		}
-		if found, err := Named(strings.ToUpper(l.Name)); err != nil || found != l {
-			t.Errorf("%s: %v, %v", l.Name, found, err)
-		}
+		check.Equal(t, must.Get(Named(strings.ToUpper(l.Name))), l, "%s", l.Name)
 	}
 }
 
@@ -46,21 +46,14 @@ func TestOf(t *testing.T) {
 		{"mpich4", 8248, false}, {"mpich4", 8249, true},
 	} {
 		l := must.Get(Named(tt.library))
-		if w := l.Of(tt.bytes); w.Single != tt.single {
-			t.Errorf("%s, %d bytes: %+v", tt.library, tt.bytes, w)
-		}
+		check.Equal(t, l.Of(tt.bytes).Single, tt.single, "%s, %d bytes", tt.library, tt.bytes)
 	}
 }
 
 func TestNamedRefuses(t *testing.T) {
-	if _, err := Tunable("openmpi3"); err == nil || !strings.Contains(err.Error(), "did you mean") {
-		t.Errorf("openmpi3 is tunable: %v", err)
-	}
+	contains.Error(t, must.Err(Tunable("openmpi3")), "did you mean")
 	for name, nearest := range map[string]string{"openmpi3": "openmpi4", "openmpi7": "openmpi6", "mpich5": "mpich5.1", "mpich": "mpich4", "OpenMPI5.0": "openmpi5", "mpich4ofi": "mpich4-ofi"} {
-		_, err := Named(name)
-		if err == nil || !strings.Contains(err.Error(), `did you mean "`+nearest+`"?`) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%q: %v; want the nearest %s", name, err, nearest)
-		}
+		contains.Error(t, must.Err(Named(name)), `did you mean "`+nearest+`"?`)
 	}
 }
 
@@ -76,9 +69,7 @@ func TestReadComponents(t *testing.T) {
 	if err != nil || len(all) != 2 || fmt.Sprint(all) != "[{sm [OMPI_MCA_coll_sm_priority=100]} {han [OMPI_MCA_coll_han_priority=100]}]" {
 		t.Errorf("%v %v", all, err)
 	}
-	if _, err := ReadComponents(strings.NewReader("nothing"), "info"); err == nil {
-		t.Error("a text without components is read")
-	}
+	check.Error(t, must.Err(ReadComponents(strings.NewReader("nothing"), "info")), "a text without components is read")
 }
 
 func TestComponents(t *testing.T) {
@@ -97,9 +88,7 @@ func TestComponents(t *testing.T) {
 		"4.1":                      "adapt han hcoll sm ucc ",
 		"6.0 6.0":                  "acoll adapt han ucc xhc ",
 	} {
-		if got, err := names(strings.Fields(words)...); err != nil || got != want {
-			t.Errorf("%s: %q, %v", words, got, err)
-		}
+		check.Equal(t, must.Get(names(strings.Fields(words)...)), want, "%s", words)
 	}
 	for _, word := range []string{"3.1", "info.txt", "A=`b`", "A=$B", "A=/x"} {
 		if got, err := names(word); err == nil {

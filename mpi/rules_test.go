@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
@@ -56,14 +58,10 @@ func TestPosixLeavesRulesToTheOtherTree(t *testing.T) {
 			if got := tree.Choice(collective.Bcast, p, m, 1); ruled != (got == "") || !ruled && got != "MPIR_bcast_release_gather" {
 				t.Errorf("P = %d, m = %d: %q", p, m, got)
 			}
-			if got := tree.Choice(collective.Named("allreduce"), p, m, 8); got != "MPIR_allreduce_release_gather" {
-				t.Errorf("allreduce, P = %d, m = %d: %q", p, m, got)
-			}
+			check.Equal(t, tree.Choice(collective.Named("allreduce"), p, m, 8), "MPIR_allreduce_release_gather", "allreduce, P = %d, m = %d", p, m)
 		}
 	}
-	if text := mpich4.Use("t.json", true); !strings.Contains(text, "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE=t.json.posix") {
-		t.Error(text)
-	}
+	contains.All(t, mpich4.Use("t.json", true), "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE=t.json.posix")
 	rules[0].Collective = collective.Named("allgather")
 	if needed, err := mpich4.WriteBeside(&text, rules[:1]); err != nil || needed {
 		t.Errorf("allgather: %v %v", needed, err)
@@ -84,9 +82,7 @@ func TestCircGraph(t *testing.T) {
 		}
 	}
 	for c, want := range map[*collective.Collective]int{collective.Bcast: 8 - 1 + 3, collective.Reduce: 1 + 8 - 1 + 3, collective.Allgather: 1 + 8*7} {
-		if s := must.Get(l.Schedule(c, Setting{Name: "circ_graph"}, collective.Call{P: 8, M: 1 << 20})); s.Len() != want {
-			t.Errorf("%s: %d stages, want %d", c, s.Len(), want)
-		}
+		check.Equal(t, must.Get(l.Schedule(c, Setting{Name: "circ_graph"}, collective.Call{P: 8, M: 1 << 20})).Len(), want, "%s: stages", c)
 	}
 	for c, want := range map[*collective.Collective]string{
 		collective.Bcast:     `"algorithm=MPIR_Bcast_intra_circ_graph"`,
@@ -124,9 +120,7 @@ func TestSelectionOfNodes(t *testing.T) {
 	for _, of := range s.Collectives["bcast"] {
 		got = append(got, fmt.Sprint(*of.Min, *of.Max, of.Ranks))
 	}
-	if want := []string{"3 4single-node", "5 5any", "6 6one-per-node"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
+	check.Slices(t, got, []string{"3 4single-node", "5 5any", "6 6one-per-node"}, "got")
 }
 
 // choice is Open MPI 6's decision with the file for ranks on one node: the first matching rule of the first matching

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/check"
 )
 
 // replay is the identity of a recorded CPU, EAX to EDX by leaf and subleaf, with another APIC ID.
@@ -54,9 +56,7 @@ func TestCPUID(t *testing.T) {
 			id.core = uint32(cpu % 2)
 			ids[cpu] = id
 		}
-		if got := fmt.Sprint(cachesOf(ids)); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
-		}
+		check.Equal(t, fmt.Sprint(cachesOf(ids)), tt.want, "%s", tt.name)
 	}
 }
 
@@ -79,7 +79,5 @@ func TestCPUIDAgreesWithKernel(t *testing.T) {
 			t.Errorf("%+v is not among %+v", c, m.Caches)
 		}
 	}
-	if len(bare.Unknown) != 1 {
-		t.Errorf("%q", bare.Unknown)
-	}
+	check.Equal(t, len(bare.Unknown), 1, "Unknown")
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
@@ -38,9 +40,8 @@ func TestParseSets(t *testing.T) {
 		{numa.ParseMask, strings.Repeat("0,", 40000) + "1", "", "more than 256 words"},
 	} {
 		set, err := test.parse(test.text)
-		if set.String() != test.want || !says(err, test.err) {
-			t.Errorf("%.40q: got %v, %v; want %s, %q", test.text, set, err, test.want, test.err)
-		}
+		check.Equal(t, set.String(), test.want, "%.40q", test.text)
+		contains.Error(t, err, test.err)
 	}
 }
 
@@ -61,9 +62,8 @@ func TestParseOrder(t *testing.T) {
 		{"all", nil, `"all" is no CPU number`},
 	} {
 		cpus, err := numa.ParseOrder(test.list)
-		if !slices.Equal(cpus, test.want) || !says(err, test.err) {
-			t.Errorf("%q: got %v, %v; want %v, %q", test.list, cpus, err, test.want, test.err)
-		}
+		check.Slices(t, cpus, test.want, "%q", test.list)
+		contains.Error(t, err, test.err)
 	}
 }
 
@@ -73,9 +73,7 @@ func TestCPUSetInJSON(t *testing.T) {
 			CPUs numa.CPUSet `json:"cpus"`
 		}
 		must.Do(json.Unmarshal([]byte(want), &v))
-		if got, err := json.Marshal(v); err != nil || string(got) != want {
-			t.Errorf("got %s (%v), want %s", got, err, want)
-		}
+		check.Equal(t, string(must.Get(json.Marshal(v))), want, "Marshal")
 	}
 }
 
@@ -102,16 +100,6 @@ func checkSet(t *testing.T, set numa.CPUSet) {
 	if !slices.Equal(set, numa.SetOf(set...)) || set.Len() > 1<<13 {
 		t.Errorf("%v is not ascending or too large", set)
 	}
-	again, err := numa.ParseList(set.String())
-	if err != nil || !slices.Equal(again, set) {
-		t.Errorf("%v came back as %v, %v", set, again, err)
-	}
-}
-
-// says reports whether an error contains the text, or is nil where that is "".
-func says(err error, want string) bool {
-	if want == "" {
-		return err == nil
-	}
-	return err != nil && strings.Contains(err.Error(), want)
+	again := must.Get(numa.ParseList(set.String()))
+	check.Slices(t, again, set, "came back as")
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/sysfs"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -173,9 +175,7 @@ func TestFaultyTrees(t *testing.T) {
 			if got := m.Count(); got != test.want || m.Allowed.String() != test.allowed {
 				t.Errorf("got %+v, allowed %v; want %+v, %s", got, m.Allowed, test.want, test.allowed)
 			}
-			if unknown := strings.Join(m.Unknown, "\n"); !strings.Contains(unknown, test.unknown) {
-				t.Errorf("unknown: %q, want %q in it", unknown, test.unknown)
-			}
+			contains.All(t, strings.Join(m.Unknown, "\n"), test.unknown)
 		})
 	}
 }
@@ -197,9 +197,8 @@ func checkMachine(t *testing.T, m *Machine) {
 			threads[CPU{Core: cpu.Core, Thread: cpu.Thread}] = true
 		}
 	}
-	if len(housed) != len(m.CPUs) || len(threads) != len(m.CPUs) {
-		t.Errorf("%d CPUs, %d with a node and %d with a thread of their own: %+v", len(m.CPUs), len(housed), len(threads), m.Nodes)
-	}
+	check.Equal(t, len(housed), len(m.CPUs), "CPUs with a node")
+	check.Equal(t, len(threads), len(m.CPUs), "CPUs with a thread of their own")
 	all, cores := m.Levels(m.Allowed), m.CoreCPUs()
 	few := m.Levels(cores)
 	for _, level := range all {
@@ -225,9 +224,7 @@ func checkMachine(t *testing.T, m *Machine) {
 			}
 		}
 	}
-	if cores.Len() != m.Count().Cores {
-		t.Errorf("%d first CPUs of %d cores", cores.Len(), m.Count().Cores)
-	}
+	check.Equal(t, cores.Len(), m.Count().Cores, "first CPUs and cores")
 	for _, policy := range []Policy{Local, Spread, Remote} { // every machine with memory has these
 		p, err := m.Place(policy, len(m.Allowed)+1)
 		if err != nil && (len(m.MemoryNodes()) > 0 || strings.Contains(err.Error(), "\n")) {
@@ -364,9 +361,7 @@ func TestMemoryLeft(t *testing.T) {
 			nodeDir+"/node0/meminfo", "Node 0 MemTotal:  600 kB\nNode 0 MemFree:  50 kB\nNode 0 Inactive(file):  7 kB",
 			nodeDir+"/node3/meminfo", "Node 3 MemTotal:  400 kB\nNode 3 MemFree:  100 kB",
 		))
-		if got := limited.allowedMemory(); got != want {
-			t.Errorf("nodes %q: %d bytes are free, want %d", mems, got, want)
-		}
+		check.Equal(t, limited.allowedMemory(), want, "nodes %q: bytes are free", mems)
 	}
 	if total, available, known := pair.memory(); total != 1000<<10 || available != 800<<10 || !known {
 		t.Errorf("memory: got %d, %d, %v", total, available, known)
@@ -401,8 +396,6 @@ func TestOwnCacheBytes(t *testing.T) {
 		{"L2 of a cluster", []Cache{cache(1, "Data", 64<<10, 0, 2), cache(1, "Instruction", 128<<10, 0, 2), cache(2, "Unified", 4<<20, 0, 1, 2, 3)}, 64 << 10},
 		{"unknown size, and no CPUs", []Cache{cache(1, "Data", 0, 0, 2), cache(2, "Unified", 1<<20)}, 0},
 	} {
-		if got := (&Machine{CPUs: cpus, Caches: tt.caches}).OwnCacheBytes(); got != tt.want {
-			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
-		}
+		check.Equal(t, (&Machine{CPUs: cpus, Caches: tt.caches}).OwnCacheBytes(), tt.want, "%s", tt.name)
 	}
 }

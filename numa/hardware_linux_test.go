@@ -5,11 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
@@ -58,9 +59,7 @@ func TestNarrowAffinity(t *testing.T) {
 	m := must.Get(numa.Discover("/"))
 	last := m.Allowed[len(m.Allowed)-1]
 	if os.Getenv("NUMA_TEST_NARROW") != "" {
-		if m.Allowed.Len() != 1 {
-			t.Errorf("allowed %v, want one CPU", m.Allowed)
-		}
+		check.Equal(t, m.Allowed.Len(), 1, "allowed")
 		p, err := m.Place(numa.Spread, 2)
 		if err != nil || !p.Oversubscribed || p.Workers[1].ID != last {
 			t.Errorf("got %v, %v; want two workers on CPU %d, oversubscribed", p, err, last)
@@ -95,12 +94,6 @@ func TestMemory(t *testing.T) {
 	m := must.Get(numa.Discover("/"))
 	const pages = 5000 // more than one call of move_pages
 	var before, after runtime.MemStats
-	fails := func(err error, want string) {
-		t.Helper()
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want an error with %q", err, want)
-		}
-	}
 	moved := mapped(t, pages)
 	for i, node := range m.Nodes {
 		if node.Forbidden || node.FreeBytes < 8*pages*int64(os.Getpagesize()) {
@@ -113,15 +106,13 @@ func TestMemory(t *testing.T) {
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			fails(numa.Verify(mem, node.ID, "arena"), "arena: page 0 of 5000")
+			contains.Error(t, numa.Verify(mem, node.ID, "arena"), "arena: page 0 of 5000")
 			for at := 0; at < len(mem); at += os.Getpagesize() {
 				mem[at], moved[at] = 1, byte(i)
 			}
-			fails(numa.Verify(mem, node.ID+1, "arena"), "5000 misplaced in all")
+			contains.Error(t, numa.Verify(mem, node.ID+1, "arena"), "5000 misplaced in all")
 			runtime.ReadMemStats(&before)
-			if err := numa.Verify(mem, node.ID, "arena"); err != nil {
-				t.Error(err)
-			}
+			check.NoError(t, numa.Verify(mem, node.ID, "arena"), "Verify")
 			runtime.ReadMemStats(&after)
 			if n := after.TotalAlloc - before.TotalAlloc; n > 16<<10 {
 				t.Errorf("%d KB of garbage for %d pages", n>>10, pages)
@@ -131,10 +122,8 @@ func TestMemory(t *testing.T) {
 			t.Errorf("moving to node %d: %v, and it has %d", node.ID, err, moved[0])
 		}
 	}
-	fails(numa.Bind(moved, 900), "node 900")
-	fails(numa.Bind(moved, -1), "no such node")
-	fails(numa.Bind(moved[1:], m.Nodes[0].ID), "mbind")
-	if err := numa.Bind(nil, 0); err != nil {
-		t.Errorf("no memory: %v", err)
-	}
+	contains.Error(t, numa.Bind(moved, 900), "node 900")
+	contains.Error(t, numa.Bind(moved, -1), "no such node")
+	contains.Error(t, numa.Bind(moved[1:], m.Nodes[0].ID), "mbind")
+	check.NoError(t, numa.Bind(nil, 0), "no memory")
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -43,19 +44,13 @@ func TestLevelsOfSnapshots(t *testing.T) {
 		"nvidia-dgx-gb10":                 "shared L3 90, same package 100",
 	} {
 		m := numa.Snapshot(t, name)
-		if got := levelsOf(m.Levels(m.Allowed), m.Allowed); got != want {
-			t.Errorf("%s:\ngot  %s\nwant %s", name, got, want)
-		}
+		check.Equal(t, levelsOf(m.Levels(m.Allowed), m.Allowed), want, "%s", name)
 	}
 }
 
 // CPUs that share nothing known are on the same machine.
 func TestLevelsOfNothing(t *testing.T) {
 	m := &numa.Machine{CPUs: []numa.CPU{{ID: 3, Core: 0, Package: 0, Node: 0}, {ID: 5, Core: 1, Package: 1, Node: 1}}}
-	if got := levelsOf(m.Levels(numa.SetOf(3, 5)), numa.SetOf(3, 5)); got != "same machine 1" {
-		t.Errorf("got %s", got)
-	}
-	if got := m.Levels(numa.SetOf(3)); len(got) != 0 {
-		t.Errorf("one CPU has levels: %v", got)
-	}
+	check.Equal(t, levelsOf(m.Levels(numa.SetOf(3, 5)), numa.SetOf(3, 5)), "same machine 1", "levels")
+	check.Equal(t, len(m.Levels(numa.SetOf(3))), 0, "one CPU has levels")
 }

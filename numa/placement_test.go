@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/snapshot"
@@ -111,9 +112,7 @@ func TestPlace(t *testing.T) {
 		}
 	}
 	text := must.Get(json.Marshal(must.Get(small().Place(numa.Remote, 2)).Workers[0]))
-	if want := `{"cpu":0,"core":0,"thread":0,"package":0,"node":0,"user_node":0,"intermediate_node":4,"distance":30}`; string(text) != want {
-		t.Errorf("got %s, want %s", text, want)
-	}
+	check.Equal(t, string(text), `{"cpu":0,"core":0,"thread":0,"package":0,"node":0,"user_node":0,"intermediate_node":4,"distance":30}`, "a worker")
 }
 
 // fleet is machines of many shapes, some with slow cores, and snapshots; each again without a third
@@ -274,9 +273,7 @@ func checkWorkers(t *testing.T, m *numa.Machine, p numa.Placement) {
 		if memory[w.Node] && w.UserNode != w.Node || !memory[w.UserNode] || !memory[w.IntermediateNode] {
 			t.Errorf("worker %d on node %d has buffers on nodes %d and %d", i, w.Node, w.UserNode, w.IntermediateNode)
 		}
-		if w.Distance != m.Distance(w.Node, w.IntermediateNode) {
-			t.Errorf("worker %d: distance %d", i, w.Distance)
-		}
+		check.Equal(t, w.Distance, m.Distance(w.Node, w.IntermediateNode), "worker %d: distance", i)
 		for node := range memory {
 			if p.Policy == numa.Remote && memory[node] && m.Distance(w.Node, node) > w.Distance || p.Policy != numa.Remote && w.IntermediateNode != w.UserNode {
 				t.Errorf("worker %d on node %d writes to node %d", i, w.Node, w.IntermediateNode)
@@ -392,9 +389,8 @@ func TestPlacementsOfEPYC(t *testing.T) {
 	} {
 		m := numatest.EPYC(tt.shape[0], tt.shape[1], tt.shape[2], tt.shape[3], tt.shape[4])
 		has := slices.DeleteFunc(slices.Clone(numa.Policies), func(p numa.Policy) bool { return !m.Has(p) })
-		if fmt.Sprint(has) != tt.has || len(m.FirstCPUs()) != tt.first {
-			t.Errorf("%v: %v from %d CPUs, want %s from %d", tt.shape, has, len(m.FirstCPUs()), tt.has, tt.first)
-		}
+		check.Equal(t, fmt.Sprint(has), tt.has, "%v: placements", tt.shape)
+		check.Equal(t, len(m.FirstCPUs()), tt.first, "%v: first CPUs", tt.shape)
 	}
 }
 
@@ -437,9 +433,7 @@ func TestCoresWithoutL3(t *testing.T) {
 		}
 	}
 	p := must.Get(m.Place(numa.AcrossL3, 6))
-	if got := places(p); got != "0/0/0 4/0/0 1/0/0 5/0/0 2/0/0 3/0/0" {
-		t.Errorf("placed %s", got)
-	}
+	check.Equal(t, places(p), "0/0/0 4/0/0 1/0/0 5/0/0 2/0/0 3/0/0", "places")
 }
 
 // The default number of workers, on real machines and with quotas.
@@ -448,9 +442,7 @@ func TestConcurrency(t *testing.T) {
 		if !snapshot.Available() || testing.Short() {
 			break
 		}
-		if got := numa.Snapshot(t, name).Concurrency(); got != want {
-			t.Errorf("%s: %d workers, want %d", name, got, want)
-		}
+		check.Equal(t, numa.Snapshot(t, name).Concurrency(), want, "%s: workers", name)
 	}
 	m := numatest.EPYC(1, 1, 1, 8, 2)
 	for quota, want := range map[float64]int{0: 8, 0.5: 1, 1: 1, 4.9: 4, 8: 8, 16: 8} {

@@ -1,9 +1,10 @@
 package params
 
 import (
-	"math"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/check"
 )
 
 func TestCurve(t *testing.T) {
@@ -46,9 +47,8 @@ func TestCurve(t *testing.T) {
 		{"any τ", any, 12, 1000, 15, false},
 	} {
 		got, beyond := tt.c.At(tt.m, tt.tau)
-		if math.Abs(got-tt.want) > 1e-9 || beyond != tt.beyond {
-			t.Errorf("%s: t(%d,%d) = %v, %v; want %v, %v", tt.rule, tt.m, tt.tau, got, beyond, tt.want, tt.beyond)
-		}
+		check.Near(t, got, tt.want, 1e-9, "%s: t(%d,%d)", tt.rule, tt.m, tt.tau)
+		check.Equal(t, beyond, tt.beyond, "%s: t(%d,%d) is beyond", tt.rule, tt.m, tt.tau)
 	}
 }
 
@@ -95,13 +95,9 @@ func TestZero(t *testing.T) {
 		{c, 256, 4, true}, {c, 256, 3, true}, {c, 256, 2, false}, {c, 300, 4, true}, {c, 200, 8, true}, {c, 128, 8, false}, {c, 300, 1, false},
 		{one, 9, 9, true}, {known, 9, 9, false},
 	} {
-		if got := tt.c.Zero(tt.m, tt.tau); got != tt.zero {
-			t.Errorf("%v, m = %d, τ = %d: %v", tt.c, tt.m, tt.tau, got)
-		}
+		check.Equal(t, tt.c.Zero(tt.m, tt.tau), tt.zero, "%v, m = %d, τ = %d", tt.c, tt.m, tt.tau)
 	}
 	for want, c := range map[string]*Curve{"L(1,1) and 1 more times are 0": &c, "L(1,1) is 0": &one, "": &known} {
-		if got := c.Zeros(); got != want {
-			t.Errorf("%s; want %s", got, want)
-		}
+		check.Equal(t, c.Zeros(), want, "Zeros")
 	}
 }

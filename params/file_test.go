@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
@@ -114,16 +116,12 @@ func TestFileRoundTrip(t *testing.T) {
 	few.Time = fit.Median(few.Values()) // no interval yet
 	text := written(t, was)
 	is := reread(t, text)
-	if again := written(t, is); !bytes.Equal(text, again) {
-		t.Errorf("written again, it differs")
-	}
+	check.Slices(t, text, written(t, is), "written again")
 	byKey := make(map[Key]Cell)
 	for _, c := range is.Cells {
 		byKey[c.Key] = c
 	}
-	if len(byKey) != len(was.Cells) {
-		t.Errorf("%d cells, want %d", len(byKey), len(was.Cells))
-	}
+	check.Equal(t, len(byKey), len(was.Cells), "cells")
 	for _, want := range was.Cells {
 		for _, v := range []*float64{&want.Time.Center, &want.Time.Lo, &want.Time.Hi} {
 			if !math.IsInf(*v, 0) {
@@ -139,9 +137,7 @@ func TestFileRoundTrip(t *testing.T) {
 	}
 	a, b := *was, *is
 	a.Cells, b.Cells = nil, nil
-	if !reflect.DeepEqual(a, b) {
-		t.Errorf("got %+v\nwant %+v", b, a)
-	}
+	check.Deep(t, b, a, "all but cells")
 	for _, cell := range []string{`{"kind":"transfer","setup":"ring","placement":"local","tau":2,"bytes":8192,"k":1,"transfers":2,"time_ns":[`, `null,null,3],"samples":[[`} {
 		if !bytes.Contains(text, []byte("\n    {")) || !bytes.Contains(text, []byte(cell)) {
 			t.Errorf("no line with %s in\n%.3000s", cell, text)
@@ -149,21 +145,7 @@ func TestFileRoundTrip(t *testing.T) {
 	}
 }
 
-const good = `{
-  "format": "taulop parameters",
-  "version": 1,
-  "provenance": {"time": "2026-01-02T03:04:05Z", "cpus_online": "0-1", "cpus_allowed": "0-1", "go": "", "taulop": "", "command": null, "since": "later"},
-  "plan": {"setups": ["ring"], "placements": ["local"], "sizes": [1, 64], "taus": [1, 2], "segments": 2, "segment_bytes": 8192, "off_cache": [false], "budget_s": 60, "width": 0.03, "copy": ""},
-  "placements": [],
-  "complete": false,
-  "seconds": 1.5,
-  "warnings": [],
-  "cells": [
-    {"kind":"transfer","setup":"ring","placement":"local","tau":1,"bytes":1,"k":1,"transfers":2,"time_ns":[100,99,101.5,6],"samples":[[-1,99,0,0],[-1,99.5,0,0],[-1,100,0,0],[-1,100,0,0],[-1,101,0,0],[-1,101.5,0,0]]},
-    {"kind":"transfer","setup":"ring","placement":"local","tau":2,"bytes":1,"k":1,"transfers":2,"time_ns":[120,null,null,1],"samples":[[-1,1.2e2,0,0]]}
-  ]
-}
-`
+var good = string(must.Get(os.ReadFile("testdata/good.json")))
 
 // The example in docs/parameter-file.md is a file as Write lays it out, and the page explains every field.
 func TestDocument(t *testing.T) {
@@ -174,9 +156,7 @@ func TestDocument(t *testing.T) {
 		t.Fatal("no example")
 	}
 	f := reread(t, []byte(example))
-	if got := string(written(t, f)); got != example {
-		t.Errorf("written, the example is\n%s", got)
-	}
+	check.Equal(t, string(written(t, f)), example, "written, the example")
 	for _, typ := range []reflect.Type{reflect.TypeFor[File](), reflect.TypeFor[Plan](), reflect.TypeFor[Key](), reflect.TypeFor[Cell](), reflect.TypeFor[Launch](), reflect.TypeFor[Network]()} {
 		for i := range typ.NumField() {
 			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
@@ -186,9 +166,7 @@ func TestDocument(t *testing.T) {
 		}
 	}
 	for _, kind := range kinds {
-		if !strings.Contains(fields, "- `"+string(kind)+"`: ") {
-			t.Errorf("kind %s is not explained", kind)
-		}
+		contains.All(t, fields, "- `"+string(kind)+"`: ")
 	}
 }
 
@@ -348,9 +326,7 @@ func TestReadBoundsMemory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		_, err := Read(strings.NewReader(text), "f")
 		runtime.ReadMemStats(&after)
-		if err == nil {
-			t.Errorf("%s: no error", tt.name)
-		}
+		check.Error(t, err, "%s: no error", tt.name)
 		if took := after.TotalAlloc - before.TotalAlloc; took > most*size {
 			t.Errorf("%s: %d MiB for %d MiB of input (%v)", tt.name, took>>20, size>>20, err)
 		}
@@ -418,12 +394,8 @@ func TestValidate(t *testing.T) {
 	} {
 		f := machine(2, numa.Local)
 		tt.spoil(f)
-		if err := f.Validate(); err == nil || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("error %v, want one with %q", err, tt.says)
-		}
-		if err := f.Write(&bytes.Buffer{}); err == nil {
-			t.Errorf("%s: written nevertheless", tt.says)
-		}
+		contains.Error(t, f.Validate(), tt.says)
+		check.Error(t, f.Write(&bytes.Buffer{}), "%s: written nevertheless", tt.says)
 	}
 }
 
@@ -435,9 +407,7 @@ func TestWriteFileReplaces(t *testing.T) {
 	must.Do(f.WriteFile(path))
 	was := must.Get(os.ReadFile(path))
 	f.Cells[0].Time.Center = -1
-	if err := f.WriteFile(path); err == nil {
-		t.Error("an invalid file was written")
-	}
+	check.Error(t, f.WriteFile(path), "an invalid file was written")
 	f.Cells[0].Time.Center, f.Warnings = 1, []string{strings.Repeat("w", maxFile)}
 	want := path + " was not written: taulop reads no parameter file of more than 64 MiB, and this would be one: put what is new into another file"
 	if err := f.WriteFile(path); !errors.As(err, new(LimitError)) || err.Error() != want {
@@ -446,12 +416,8 @@ func TestWriteFileReplaces(t *testing.T) {
 	if is, err := os.ReadFile(path); err != nil || !bytes.Equal(was, is) {
 		t.Errorf("the file changed (%v)", err)
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
-		t.Errorf("left behind: %v, %v", entries, err)
-	}
-	if _, err := ReadFile(filepath.Join(dir, "missing.json")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("missing file: %v", err)
-	}
+	check.Equal(t, len(must.Get(os.ReadDir(dir))), 1, "left behind")
+	check.ErrorIs(t, must.Err(ReadFile(filepath.Join(dir, "missing.json"))), fs.ErrNotExist, "missing file")
 }
 
 func TestRound(t *testing.T) {
@@ -464,9 +430,7 @@ func TestRound(t *testing.T) {
 		{425.762, 17, "425.762"}, {1e18, 6, "1e+18"}, {5e-324, 5, "5e-324"}, {123456.78, 6, "123457"}, {math.Inf(1), 6, "null"},
 	} {
 		got := string(appendNumber(nil, tt.v, tt.digits))
-		if got != tt.want {
-			t.Errorf("%g with %d digits is %s, want %s", tt.v, tt.digits, got, tt.want)
-		}
+		check.Equal(t, got, tt.want, "%g with %d digits", tt.v, tt.digits)
 	}
 }
 
@@ -500,9 +464,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		first := written(t, file)
-		if second := written(t, reread(t, first)); !bytes.Equal(first, second) {
-			t.Errorf("written twice, two results")
-		}
+		check.Slices(t, first, written(t, reread(t, first)), "written twice")
 		if table, err := file.Table(Selection{}); err == nil {
 			must.Do(table.check())
 			if full, _, err := table.Fill(); err == nil {

@@ -3,6 +3,8 @@ package params
 import (
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/contains"
 )
 
 func TestDecodeJSON(t *testing.T) {
@@ -26,9 +28,6 @@ func TestDecodeJSON(t *testing.T) {
 		var doc struct {
 			A int `json:"a"`
 		}
-		err := DecodeJSON([]byte(tt.text), "f", &doc)
-		if tt.says == "" && err != nil || tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) {
-			t.Errorf("%s: %v; want %q", tt.name, err, tt.says)
-		}
+		contains.Error(t, DecodeJSON([]byte(tt.text), "f", &doc), tt.says)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,8 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
@@ -21,44 +22,9 @@ import (
 // exactly is a cell's time without samples.
 func exactly(ns float64) fit.Estimate { return fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 6} }
 
-// sparse is a file for calculations by hand: ring at τ = 1, 2 and 4, isolated, o at two sizes, y, c and γ.
-func sparse() *File {
-	f := &File{Format: Format, Version: Version, Plan: Plan{
-		Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 16384}, Taus: []int{1, 2, 4}, SegmentBytes: 8192, Segments: 2, Caches: []bool{false},
-	}}
-	transfer := func(setup string, tau, m, k int, l float64) {
-		f.Cells = append(f.Cells, Cell{Key: Key{Kind: TransferCell, Setup: setup, Placement: numa.Local, Tau: tau, Bytes: m}, K: k, Transfers: 2, Time: exactly(l)})
-	}
-	cell := func(k Key, ns float64) {
-		k.Placement = numa.Local
-		f.Cells = append(f.Cells, Cell{Key: k, Time: exactly(ns)})
-	}
-	// l = 2k·L.
-	transfer("ring", 1, 64, 1, 10)
-	transfer("ring", 1, 16384, 2, 1000)
-	transfer("ring", 2, 64, 1, 240)
-	transfer("ring", 2, 16384, 2, 8000)
-	transfer("ring", 4, 64, 1, 480)
-	transfer("ring", 4, 16384, 2, 12000)
-	transfer(Isolated, 1, 64, 1, 200)
-	transfer(Isolated, 1, 16384, 2, 6000)
-	cell(Key{Kind: NullCell, Setup: "ring", Tau: 1}, 5)
-	cell(Key{Kind: NullCell, Setup: "ring", Tau: 2}, 70)
-	cell(Key{Kind: NullCell, Setup: "ring", Tau: 4}, 80)
-	cell(Key{Kind: NullCell, Setup: Isolated, Tau: 1}, 60)
-	cell(Key{Kind: CopyCell, Tau: 1, Bytes: 64}, 4)
-	cell(Key{Kind: CopyCell, Tau: 2, Bytes: 64}, 6)
-	cell(Key{Kind: OverheadCell, Tau: 1, Bytes: 0}, 10)
-	cell(Key{Kind: OverheadCell, Tau: 1, Bytes: 16384}, 110)
-	for _, tau := range []int{1, 2} {
-		cell(Key{Kind: GammaCell, Operator: "SUM_R", Tau: tau, Bytes: 8}, 3)
-		cell(Key{Kind: GammaCell, Operator: "SUM_R", Tau: tau, Bytes: 16384}, 1600)
-		cell(Key{Kind: GammaCell, Operator: "MAX_I", Tau: tau, Bytes: 4}, 2)
-		cell(Key{Kind: GammaCell, Operator: "MAX_I", Tau: tau, Bytes: 64}, 20)
-		cell(Key{Kind: GammaCell, Operator: "MAX_I", Tau: tau, Bytes: 16384}, 800)
-	}
-	return f
-}
+// sparse is a file for calculations by hand, in which l = 2k·L: ring at τ = 1, 2 and 4, isolated, o at two sizes, y, c
+// and γ.
+func sparse() *File { return must.Get(ReadFile("testdata/sparse.json")) }
 
 func sameTimes(t *testing.T, what string, got, wantNs [][]float64) {
 	t.Helper()
@@ -80,9 +46,8 @@ func TestTables(t *testing.T) {
 	// τ = 1 is the isolated transfer, less half of y(1) for each transfer.
 	sameTimes(t, "L(m,τ)", whole.Transfers.Times, [][]float64{{70, 120, 240}, {2940, 4000, 6000}})
 	sameTimes(t, "o(m)", [][]float64{whole.Overheads}, [][]float64{{10 + 100*64./16384, 110}})
-	if !reflect.DeepEqual(whole.Transfers.Sizes, []int{64, 16384}) || !reflect.DeepEqual(whole.Transfers.Taus, []int{1, 2, 4}) {
-		t.Errorf("over %v and %v", whole.Transfers.Sizes, whole.Transfers.Taus)
-	}
+	check.Deep(t, whole.Transfers.Sizes, []int{64, 16384}, "sizes")
+	check.Deep(t, whole.Transfers.Taus, []int{1, 2, 4}, "taus")
 	segment := must.Get(f.SegmentTable(Selection{Setup: "ring", Placement: numa.Local}))
 	sameTimes(t, "L(S,τ)", segment.Transfers.Times, [][]float64{{70, 120, 240}, {1470, 2000, 3000}})
 	alone := must.Get(f.Table(Selection{Setup: Isolated}))
@@ -102,9 +67,7 @@ func TestTables(t *testing.T) {
 	sameTimes(t, "c", c.Times, [][]float64{{4, 6}})
 	gamma := must.Get(f.Gamma(""))
 	// The order of the published files, not of the cells.
-	if names := []string{gamma.Operators[0].Name, gamma.Operators[1].Name}; !reflect.DeepEqual(names, []string{"MAX_I", "SUM_R"}) {
-		t.Errorf("operators %v", names)
-	}
+	check.Deep(t, []string{gamma.Operators[0].Name, gamma.Operators[1].Name}, []string{"MAX_I", "SUM_R"}, "operators")
 	if v, _, err := gamma.Gamma("sum_r", 16384, 2); err != nil || math.Abs(v-1.6e-6) > 1e-15 {
 		t.Errorf("γ = %v, %v", v, err)
 	}
@@ -117,9 +80,7 @@ func TestTableWithoutIsolated(t *testing.T) {
 	table := must.Get(f.Table(Selection{}))
 	sameTimes(t, "L(m,τ)", table.Transfers.Times, [][]float64{{5, 120, 240}, {500, 4000, 6000}})
 	sameTimes(t, "o(m), not measured", [][]float64{table.Overheads}, [][]float64{{0, 0}})
-	if _, err := f.Gamma(""); !errors.Is(err, ErrUnfinished) {
-		t.Errorf("γ: %v", err)
-	}
+	check.ErrorIs(t, must.Err(f.Gamma("")), ErrUnfinished, "γ")
 }
 
 // o and γ are taken from another placement if necessary, transfers are not.
@@ -131,12 +92,8 @@ func TestOtherPlacements(t *testing.T) {
 			f.Cells = append(f.Cells, c)
 		}
 	}
-	if table := must.Get(f.Table(Selection{Placement: numa.Remote, OffCache: true})); table.Overheads[1] != 110e-9 {
-		t.Errorf("%+v", table)
-	}
-	if gamma := must.Get(f.Gamma(numa.Remote)); len(gamma.Operators) != 2 {
-		t.Errorf("%+v", gamma)
-	}
+	check.Equal(t, must.Get(f.Table(Selection{Placement: numa.Remote, OffCache: true})).Overheads[1], 110e-9, "Table")
+	check.Equal(t, len(must.Get(f.Gamma(numa.Remote)).Operators), 2, "Gamma")
 	for _, tt := range []struct {
 		f    *File
 		s    Selection
@@ -146,13 +103,9 @@ func TestOtherPlacements(t *testing.T) {
 		{f, Selection{Setup: "bcast"}, "no transfers of bcast"},
 		{&File{}, Selection{}, "the file has none at all"},
 	} {
-		if _, err := tt.f.Table(tt.s); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("error %v, want %s", err, tt.want)
-		}
+		contains.Error(t, must.Err(tt.f.Table(tt.s)), tt.want)
 	}
-	if _, err := f.Y(Selection{Placement: numa.Remote}); err == nil || !strings.Contains(err.Error(), "the file has no y of ring, placement remote") {
-		t.Errorf("y: %v", err)
-	}
+	contains.Error(t, must.Err(f.Y(Selection{Placement: numa.Remote})), "the file has no y of ring, placement remote")
 }
 
 func TestTableOfAnUnfinishedSweep(t *testing.T) {
@@ -185,9 +138,7 @@ func TestGammaOfAnUnfinishedSweep(t *testing.T) {
 		t.Errorf("γ of SUM_R = %v, %v", v, err)
 	}
 	for op, want := range map[string]string{"max": "the file lacks 2 of 6 γ of MAX_I, of m = 64, 16384 at τ = 2: resume its sweep", "xor": `no γ of operator "xor"; measured are SUM_R`} {
-		if _, err := gamma.Operator(op); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v; want %s", op, err, want)
-		}
+		contains.Error(t, must.Err(gamma.Operator(op)), want)
 	}
 }
 
@@ -225,9 +176,7 @@ func TestFitGamma(t *testing.T) {
 	fitted, missing := gamma.Fit([]int{1, 64, 16384})
 	sameTimes(t, "MAX_I", fitted.Operators[0].Times, [][]float64{{2}, {20}, {800}})
 	sameTimes(t, "SUM_R", fitted.Operators[1].Times, [][]float64{{3}, {3 + 1597*56./16376}, {1600}})
-	if got := fitted.Operators[1].Sizes; !reflect.DeepEqual(got, []int{4, 64, 16384}) {
-		t.Errorf("sizes %v", got)
-	}
+	check.Deep(t, fitted.Operators[1].Sizes, []int{4, 64, 16384}, "sizes")
 	if len(missing) != 1 || missing[0] != "γ of some operators was not measured for m = 4, 64 and follows from its neighbours" {
 		t.Errorf("missing %q", missing)
 	}
@@ -247,9 +196,7 @@ func TestImportRoundTrip(t *testing.T) {
 			t.Errorf("%s: %q, %v", path, missing, err)
 		}
 		fitted, missing := must.Get(f.Gamma("")).Fit(full.Transfers.Sizes)
-		if len(missing) > 0 {
-			t.Errorf("%s: %q", gammaPath, missing)
-		}
+		check.Empty(t, missing, "missing in %s", gammaPath)
 		var shm, reductions bytes.Buffer
 		must.Do(WriteText(&shm, full))
 		must.Do(WriteGammaText(&reductions, fitted))
@@ -285,9 +232,7 @@ func TestWriteCSV(t *testing.T) {
 		{find("null", "ring", "4", "0"), "null,ring,local,false,4,0,,,,,,,0,80,80,80,,,,,,,,,,"},
 		{find("gamma", "", "1", "8"), "gamma,,local,false,1,8,SUM_R,,,,,,0,3,3,3,,,,,,,,,,"},
 	} {
-		if tt.got != tt.want {
-			t.Errorf("got  %s\nwant %s", tt.got, tt.want)
-		}
+		check.Equal(t, tt.got, tt.want, "row")
 	}
 }
 
@@ -335,9 +280,7 @@ func TestAlone(t *testing.T) {
 	if f.Alone(&ring) != &ring || (&File{Cells: []Cell{c}}).Alone(&c) != &c {
 		t.Error("a transfer in a ring, or one without y, is changed")
 	}
-	if got := f.Alone(&short).Time.Center; got != 50 {
-		t.Errorf("%g ns remain of 100", got)
-	}
+	check.Equal(t, f.Alone(&short).Time.Center, 50, "what remains of 100 ns")
 
 	f.Launches = make([]Launch, 7)
 	for n := range f.Launches {
@@ -347,9 +290,7 @@ func TestAlone(t *testing.T) {
 	y.Samples = y.Samples[:6] // launch 6 takes the centre, 60; in the others the launch's effect cancels
 	f.Cells = []Cell{y, c}
 	alone := f.Alone(&f.Cells[1])
-	if got := alone.Values(); !slices.Equal(got, []float64{3900, 3900, 3900, 3900, 3900, 3900, 4000}) {
-		t.Errorf("%v ns", got)
-	}
+	check.Slices(t, alone.Values(), []float64{3900, 3900, 3900, 3900, 3900, 3900, 4000}, "ns")
 	if alone.Time.Center != 3900 || alone.Time.N != 7 || f.Cells[1].Samples[0].NS != 4000 {
 		t.Errorf("got %+v of %+v", alone.Time, f.Cells[1])
 	}

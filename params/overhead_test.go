@@ -3,10 +3,12 @@ package params
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -43,18 +45,10 @@ func TestOverheadsOfMessages(t *testing.T) {
 		for _, o := range f.Overheads(Selection{}) {
 			got = append(got, math.Round(o.Time.Center*1e6)/1e6)
 		}
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s: o = %v ns, want %v", tt.name, got, tt.want)
-		}
-		table, err := f.Table(Selection{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Slices(t, got, tt.want, "%s: o in ns", tt.name)
+		table := must.Get(f.Table(Selection{}))
 		sameTimes(t, tt.name, [][]float64{table.Overheads}, [][]float64{tt.table})
-		err = f.BelowZero(Selection{})
-		if (err == nil) != (tt.below == "") || err != nil && !strings.Contains(err.Error(), tt.below) {
-			t.Errorf("%s: %v", tt.name, err)
-		}
+		contains.Error(t, f.BelowZero(Selection{}), tt.below)
 	}
 }
 
@@ -128,9 +122,7 @@ func TestExchangeOverheads(t *testing.T) {
 		t.Fatalf("%+v, want -40, 50 and 120 ns", all)
 	}
 	for m, want := range map[int]float64{0: -40, 64: 50, 8224: 85, 16384: 120, 1 << 20: 120} {
-		if got := 1e9 * OverheadAt(all, m); math.Abs(got-want) > 1e-6 {
-			t.Errorf("o(%d) = %g ns, want %g", m, got, want)
-		}
+		check.Near(t, 1e9*OverheadAt(all, m), want, 1e-6, "o(%d), ns", m)
 	}
 	if o := f.Overheads(Selection{}); len(o) != 1 || o[0].Time.Center != 90 {
 		t.Errorf("of messages %+v, want 90 ns", o)

@@ -1,11 +1,12 @@
 package params
 
 import (
-	"errors"
 	"math"
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/strided"
@@ -38,12 +39,8 @@ func TestP(t *testing.T) {
 			t.Errorf("p(%d,%d) = %v, %v; want %v", tt.m, tt.stride, got, beyond, tt.want)
 		}
 	}
-	if _, err := f.P(16, false); err == nil || !strings.Contains(err.Error(), "there are those of 8, 64, 512") {
-		t.Errorf("a stride that was not measured: %v", err)
-	}
-	if _, err := sparse().P(8, false); !errors.Is(err, ErrUnpacked) {
-		t.Errorf("nothing packed: %v", err)
-	}
+	contains.Error(t, must.Err(f.P(16, false)), "there are those of 8, 64, 512")
+	check.ErrorIs(t, must.Err(sparse().P(8, false)), ErrUnpacked, "nothing packed")
 }
 
 // Latency is half the difference of strided and contiguous messages at the level, at least 0.
@@ -60,11 +57,7 @@ func TestLatency(t *testing.T) {
 		}
 	}
 	for _, level := range []string{"same node", "SMT siblings", "shared L2"} { // same node: contiguous was not measured
-		if _, err := f.Latency(level, 64, false); !errors.Is(err, ErrUnpacked) {
-			t.Errorf("%s: %v", level, err)
-		}
+		check.ErrorIs(t, must.Err(f.Latency(level, 64, false)), ErrUnpacked, "%s", level)
 	}
-	if _, err := f.Latency("shared L3", 64, true); !errors.Is(err, ErrUnpacked) {
-		t.Errorf("off cache: %v", err)
-	}
+	check.ErrorIs(t, must.Err(f.Latency("shared L3", 64, true)), ErrUnpacked, "off cache")
 }

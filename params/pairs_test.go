@@ -3,10 +3,10 @@ package params
 import (
 	"math"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
@@ -46,9 +46,7 @@ func TestPairs(t *testing.T) {
 	}
 	invalid := Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1}.Named("2-0")}
 	for says, f := range map[string]*File{"no pairs": pairFile(), "has no pairs": pairFile(pairCell(0, 1, 64, 0)), "is no pair of CPUs": pairFile(invalid)} {
-		if _, err := f.Pairs(); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%v, want %s", err, says)
-		}
+		contains.Error(t, must.Err(f.Pairs()), says)
 	}
 }
 

@@ -3,11 +3,11 @@ package params_test
 import (
 	"bytes"
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/numa"
@@ -34,9 +34,7 @@ func TestChannels(t *testing.T) {
 		for _, policy := range tt.policies {
 			f.Placements = append(f.Placements, must.Get(m.Place(policy, 16)))
 		}
-		if got := f.Channels(params.Selection{}); !slices.Equal(got, tt.want) {
-			t.Errorf("%v: %v, want %v", tt.policies, got, tt.want)
-		}
+		check.Slices(t, f.Channels(params.Selection{}), tt.want, "%v", tt.policies)
 	}
 }
 
@@ -60,9 +58,7 @@ func TestFirstCPUs(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	f.Launches[1].Relative = map[numa.Policy]float64{"nowhere": 1}
-	if err := f.Validate(); err == nil || !strings.Contains(err.Error(), "nowhere") {
-		t.Errorf("a launch of placement nowhere: %v", err)
-	}
+	contains.Error(t, f.Validate(), "nowhere")
 	for i := range f.Launches {
 		f.Launches[i].FirstCPU = 8
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -107,8 +108,6 @@ func TestSlowedOfSessions(t *testing.T) {
 	}
 	w := Watch{States: states}
 	for want, look := range [][2]float64{{60, 8.3}, {60, 12}, {240, 0}, {240, 12}} {
-		if at := w.At(look[0], look[1]); at != want {
-			t.Errorf("a look of %v is of state %d, want %d", look, at, want)
-		}
+		check.Equal(t, w.At(look[0], look[1]), want, "state of a look of %v", look)
 	}
 }

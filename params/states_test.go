@@ -11,7 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
@@ -67,9 +68,7 @@ func TestStates(t *testing.T) {
 	if len(states) != 2 || !near(states[0].NS, 60, 0.02) || !near(states[1].NS, 240, 0.02) || !near(states[0].Share, 4.2/9, 0.01) {
 		t.Fatalf("%+v", states)
 	}
-	if sum := states[0].Percent() + states[1].Percent(); sum != 100 {
-		t.Errorf("states have %g %% of the time", sum)
-	}
+	check.Equal(t, states[0].Percent()+states[1].Percent(), 100, "percent of all states")
 	// The weighted mean, within its interval.
 	want := 2 * (states[0].Share*500 + states[1].Share*1500)
 	if e := f.Cells[0].Time; !near(e.Center, want, 0.01) || !(e.Lo < e.Center && e.Center < e.Hi) || e.Sessions != 2 {
@@ -77,31 +76,22 @@ func TestStates(t *testing.T) {
 	}
 	for ns, transfer := range map[float64]float64{60: 500, 55: 500, 250: 1500} {
 		in := must.Get(f.InState(2, State{NS: ns}))
-		if c := in.Cells[0]; !near(c.Segment().Center, transfer, 0.01) {
-			t.Errorf("%g ns: %v", ns, c.Segment())
-		}
+		check.Near(t, in.Cells[0].Segment().Center, transfer, 0.01*transfer, "%g ns", ns)
 		for _, s := range in.Cells[0].Samples {
-			if !near(s.NS, 2*transfer, 0.1) {
-				t.Errorf("%g ns: a sample of %g ns", ns, s.NS)
-			}
+			check.Near(t, s.NS, 2*transfer, 0.1*2*transfer, "%g ns: a sample, ns", ns)
 		}
-		if len(in.States()) > 0 || in.Cells[1].Time != f.Cells[1].Time {
-			t.Errorf("%g ns: %v, %v", ns, in.States(), in.Cells[1].Time)
-		}
+		check.Equal(t, len(in.States()), 0, "%g ns: number of states", ns)
+		check.Equal(t, in.Cells[1].Time, f.Cells[1].Time, "%g ns: time of one worker", ns)
 		must.Do(in.Validate())
 	}
 	// A launch is one replicate, however many samples it has.
-	if n := Paired(f, &f.Cells[0], &f.Cells[1]).Launches(); n != len(f.Launches) {
-		t.Errorf("%d ratios of %d launches", n, len(f.Launches))
-	}
+	check.Equal(t, Paired(f, &f.Cells[0], &f.Cells[1]).Launches(), len(f.Launches), "ratios and launches")
 	for _, tt := range []struct {
 		workers int
 		ns      float64
 		says    string
 	}{{2, 120, "there is no state in which a flag takes 120 ns; there are 60"}, {1, 0.1, "in one state all the time"}} {
-		if _, err := f.InState(tt.workers, State{NS: tt.ns}); err == nil || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%v: %v", tt, err)
-		}
+		contains.Error(t, must.Err(f.InState(tt.workers, State{NS: tt.ns})), tt.says)
 	}
 	// Writing and reading keeps the states.
 	if again := reread(t, written(t, f)).States(); len(again) != 2 || again[0] != states[0] || again[1] != states[1] {
@@ -120,17 +110,13 @@ func TestLessByState(t *testing.T) {
 	isolated.Setup, isolated.Tau = Isolated, 1
 	wait.Key = Key{Kind: NullCell, Setup: Isolated, Placement: numa.Local, Tau: 1}
 	f.Cells = append(f.Cells, isolated, wait)
-	if alone := f.Alone(&f.Cells[2]); !near(alone.Time.Center, pair.Time.Center/2, 0.01) {
-		t.Errorf("%v alone, less half a wait of as much: %v", pair.Time, alone.Time)
-	}
+	check.Near(t, f.Alone(&f.Cells[2]).Time.Center, pair.Time.Center/2, 0.01*pair.Time.Center/2, "%v alone, less half a wait of as much", pair.Time)
 	for _, c := range f.byState() { // for exports
 		want := 1.
 		if c.Setup == Isolated && c.Kind == TransferCell {
 			want = 0.5
 		}
-		if !near(c.alone.Time.Center, want*c.Time.Center, 0.01) {
-			t.Errorf("%s of %s in %v: %v alone, of %v", c.Kind, c.Setup, c.State, c.alone.Time, c.Time)
-		}
+		check.Near(t, c.alone.Time.Center, want*c.Time.Center, 0.01*want*c.Time.Center, "%s of %s in %v: %v alone, of %v", c.Kind, c.Setup, c.State, c.alone.Time, c.Time)
 	}
 }
 
@@ -156,9 +142,7 @@ func TestThroughout(t *testing.T) {
 		}
 	}
 	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Bytes == 1024 || c.Bytes == 64 })
-	if kept := f.Throughout().Cells; len(kept) != len(f.Cells) {
-		t.Errorf("%d of %d cells where one alone has both states", len(kept), len(f.Cells))
-	}
+	check.Equal(t, len(f.Throughout().Cells), len(f.Cells), "cells where one alone has both states")
 }
 
 // Exports have a row for each state, with the time of a flag in it.
@@ -187,9 +171,7 @@ func TestExportByState(t *testing.T) {
 				states = append(states, map[bool]string{true: fmt.Sprintf("%.0f", ns/10)}[err == nil])
 			}
 		}
-		if !slices.Equal(states, tt.states) {
-			t.Errorf("%s: states %q, want %q", tt.name, states, tt.states)
-		}
+		check.Slices(t, states, tt.states, "%s: states", tt.name)
 		b.Reset()
 		must.Do(tt.f.WriteBenchmarks(&b))
 		if n, in := strings.Count(b.String(), "\nBenchmark"), strings.Count(b.String(), "/state="); n != tt.benchmarks || in != tt.inStates {
@@ -239,27 +221,6 @@ func TestStatesOfPairs(t *testing.T) {
 	}
 }
 
-// The counterpart of a state among other workers' states is at the same quantile of the time.
-func TestCounterpart(t *testing.T) {
-	for _, tt := range []struct {
-		of   []float64 // shares
-		at   int
-		to   []float64
-		want int
-	}{
-		{[]float64{0.6, 0.4}, 0, []float64{0.6, 0.4}, 0}, {[]float64{0.6, 0.4}, 1, []float64{0.6, 0.4}, 1},
-		{[]float64{0.6, 0.4}, 0, []float64{0.2, 0.8}, 1}, {[]float64{0.1, 0.9}, 0, []float64{0.2, 0.8}, 0},
-		{[]float64{0.3, 0.3, 0.4}, 1, []float64{0.3, 0.3, 0.4}, 1}, {[]float64{0.5, 0.5}, 1, []float64{1}, 0},
-	} {
-		states := func(shares []float64) []State {
-			return lists.Map(shares, func(share float64) State { return State{Share: share} })
-		}
-		if got := counterpart(states(tt.of), tt.at, states(tt.to)); got != tt.want {
-			t.Errorf("state %d of %v among %v: %d, want %d", tt.at, tt.of, tt.to, got, tt.want)
-		}
-	}
-}
-
 // A Cycle depends neither on the first CPU nor on the direction, but on the neighbours.
 func TestCycle(t *testing.T) {
 	for want, same := range map[string][][]int{
@@ -268,9 +229,7 @@ func TestCycle(t *testing.T) {
 		"[1 5 3 7]": {{1, 5, 3, 7}, {7, 3, 5, 1}},
 	} {
 		for _, cpus := range same {
-			if got := fmt.Sprint(Cycle(cpus)); got != want {
-				t.Errorf("%v is %s, want %s", cpus, got, want)
-			}
+			check.Equal(t, fmt.Sprint(Cycle(cpus)), want, "%v", cpus)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
@@ -53,7 +54,5 @@ func TestTam(t *testing.T) {
 		t.Errorf("peers were read as %+v", n.Peers)
 	}
 	f.Cells = f.Cells[:3]
-	if _, err := f.Tam("eth0"); err == nil {
-		t.Error("half of the parameters are enough")
-	}
+	check.Error(t, must.Err(f.Tam("eth0")), "half of the parameters are enough")
 }

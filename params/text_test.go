@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -119,9 +121,7 @@ func TestReadGammaText(t *testing.T) {
 		{"max\tsum", "\tmax", `g:4: operator "" of line 3`},
 		{"0.4", "1e400", "g:5: column 3"},
 	} {
-		if _, err := ReadGammaText(strings.NewReader(strings.Replace(smallGamma, tt.old, tt.new, 1)), "g"); err == nil || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%q for %q: error %v, want one with %q", tt.new, tt.old, err, tt.says)
-		}
+		contains.Error(t, must.Err(ReadGammaText(strings.NewReader(strings.Replace(smallGamma, tt.old, tt.new, 1)), "g")), tt.says)
 	}
 }
 
@@ -149,9 +149,7 @@ func TestReadTextWithoutLineEnd(t *testing.T) {
 		{"0.25", "f:5: the last row has no line end: its last number, 0.25, is taken as it stands"},
 	} {
 		table := must.Get(ReadText(strings.NewReader(strings.Replace(small, "0.6\n", tt.last, 1)), "f"))
-		if fmt.Sprint(table.Doubt) != cmp.Or(tt.doubt, "<nil>") {
-			t.Errorf("%q: doubt %v", tt.last, table.Doubt)
-		}
+		check.Equal(t, fmt.Sprint(table.Doubt), cmp.Or(tt.doubt, "<nil>"), "%q: doubt %v", tt.last, table.Doubt)
 		if f := FromText(table, nil); (tt.doubt == "") != (len(f.Warnings) == 0) {
 			t.Errorf("%q: the file's warnings are %q", tt.last, f.Warnings)
 		}
@@ -175,9 +173,7 @@ func TestReadTextWithoutLineEnd(t *testing.T) {
 // A read error is not mistaken for the end of the file.
 func TestReadTextReportsReadErrors(t *testing.T) {
 	r := io.MultiReader(strings.NewReader(small), failing{})
-	if _, err := ReadText(r, "f"); err == nil || !strings.Contains(err.Error(), "f:6: disk on fire") {
-		t.Errorf("error %v", err)
-	}
+	contains.Error(t, must.Err(ReadText(r, "f")), "f:6: disk on fire")
 }
 
 type failing struct{}
@@ -231,9 +227,7 @@ func TestWriteTextRefuses(t *testing.T) {
 		"no γ for τ = 1":                         gamma(c),
 		"operator name":                          gamma(Operator{"a\tb", a.Curve}),
 	} {
-		if err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("error %v, want one with %q", err, says)
-		}
+		contains.Error(t, err, says)
 	}
 	must.Do(WriteText(io.Discard, good()))
 }
@@ -255,9 +249,7 @@ func FuzzReadText(f *testing.F) {
 		if err == nil && table.Transfers.Sizes[0] == 1 {
 			must.Do(WriteText(&first, table))
 			must.Do(WriteText(&second, must.Get(ReadText(bytes.NewReader(first.Bytes()), "again"))))
-			if !bytes.Equal(first.Bytes(), second.Bytes()) {
-				t.Error("written twice, two results")
-			}
+			check.Slices(t, first.Bytes(), second.Bytes(), "written twice")
 		}
 		if first.Reset(); failed == nil {
 			must.Do(WriteGammaText(&first, g))

@@ -2,10 +2,12 @@ package params
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -30,10 +32,6 @@ func TestWriteTrend(t *testing.T) {
 		t.Errorf("%d left out, %v:\n%s\nwant\n%s", left, err, b.String(), want)
 	}
 	f.Cells = f.Cells[1:]
-	if _, err := f.WriteTrend(&b); err == nil || !strings.Contains(err.Error(), "each of 2 sessions") {
-		t.Errorf("without a cell in all sessions: %v", err)
-	}
-	if _, err := (&File{}).WriteTrend(&b); err == nil {
-		t.Error("a file without sessions has a trend")
-	}
+	contains.Error(t, must.Err(f.WriteTrend(&b)), "each of 2 sessions")
+	check.Error(t, must.Err((&File{}).WriteTrend(&b)), "a file without sessions has a trend")
 }

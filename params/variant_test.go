@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/strided"
 )
 
@@ -30,9 +31,8 @@ var variantTexts = []struct {
 func TestNamed(t *testing.T) {
 	for _, tt := range variantTexts {
 		k := Key{Kind: tt.kind}.Named(tt.text)
-		if k.Variant != tt.want || k.VariantName() != tt.text {
-			t.Errorf("%s %q is %#v, written %q", tt.kind, tt.text, k.Variant, k.VariantName())
-		}
+		check.Equal(t, k.Variant, tt.want, "%s %q", tt.kind, tt.text)
+		check.Equal(t, k.VariantName(), tt.text, "%s: written", tt.kind)
 		text, err := json.Marshal(k)
 		var again Key
 		if err == nil {
@@ -49,8 +49,7 @@ func FuzzNamed(f *testing.F) {
 		f.Add(string(tt.kind), tt.text)
 	}
 	f.Fuzz(func(t *testing.T, kind, text string) {
-		if k := (Key{Kind: Kind(kind)}).Named(text); k.VariantName() != text {
-			t.Errorf("%q is %#v, written %q", text, k.Variant, k.VariantName())
-		}
+		k := Key{Kind: Kind(kind)}.Named(text)
+		check.Equal(t, k.VariantName(), text, "%#v", k.Variant)
 	})
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/randtest"
 )
@@ -72,9 +74,7 @@ func TestOperators(t *testing.T) {
 		t.Errorf("%+v, %v", scalar, err)
 	}
 	for _, name := range []string{"SUM_X", "SUM_X" + Scalar} {
-		if _, err := Lookup(name); err == nil || !strings.Contains(err.Error(), "SUM_R") {
-			t.Errorf("%s: %v", name, err)
-		}
+		contains.Error(t, must.Err(Lookup(name)), "SUM_R")
 	}
 }
 
@@ -91,9 +91,7 @@ func TestLocated(t *testing.T) {
 		o := must.Get(Lookup(tt.op))
 		in, inout := []located[int32]{{tt.a, tt.ai}}, []located[int32]{{tt.b, tt.bi}}
 		o.Apply(unsafe.Slice((*byte)(unsafe.Pointer(&inout[0])), 8), unsafe.Slice((*byte)(unsafe.Pointer(&in[0])), 8))
-		if got := inout[0]; got != (located[int32]{tt.value, tt.idx}) {
-			t.Errorf("%s((%d,%d), (%d,%d)) = %v", tt.op, tt.a, tt.ai, tt.b, tt.bi, got)
-		}
+		check.Equal(t, inout[0], (located[int32]{tt.value, tt.idx}), "%s((%d,%d), (%d,%d))", tt.op, tt.a, tt.ai, tt.b, tt.bi)
 	}
 }
 
@@ -176,9 +174,7 @@ func TestComplete(t *testing.T) {
 				t.Errorf("%s of %s: %t", o.Name, v.name, exists)
 			}
 		}
-		if len(v.kernels) != 28 {
-			t.Errorf("%s has %d kernels", v.name, len(v.kernels))
-		}
+		check.Equal(t, len(v.kernels), 28, "kernels of %s", v.name)
 	}
 	// An emulated processor that is there for some instructions uses them.
 	if want := os.Getenv("TAULOP_REDUCE"); want != "" && want != Instructions() {

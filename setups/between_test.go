@@ -2,9 +2,10 @@ package setups
 
 import (
 	"context"
-	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/strided"
 )
@@ -39,12 +40,8 @@ func TestCopyBetweenFindsWhatDidNotArrive(t *testing.T) {
 	must.Get(b.repeat(context.Background(), team, 64, 1))
 	run := &between{Between: b, patterns: team.patterns, ends: []pair{{
 		from: team.memory.kept[key{of: localCopies, side: sending}], to: team.memory.kept[key{of: localCopies, side: receiving}]}}}
-	if err := run.check(0, [2]int{4096, 0}, 16); err != nil {
-		t.Errorf("what was copied is refused: %v", err)
-	}
-	if err := run.check(0, [2]int{8192, 0}, 16); err == nil || !strings.Contains(err.Error(), "cannot be trusted") {
-		t.Errorf("what the trial before copied passes for this one's: %v", err)
-	}
+	check.NoError(t, run.check(0, [2]int{4096, 0}, 16), "what was copied is refused")
+	contains.Error(t, run.check(0, [2]int{8192, 0}, 16), "cannot be trusted")
 }
 
 // Packed messages arrive, in cache and off cache, or a sample fails.
@@ -66,13 +63,9 @@ func TestStridedMessages(t *testing.T) {
 				stride := unitsOf(m.Span()) * unitBytes
 				last := [2]int{(from.next - stride + len(from.mem)) % len(from.mem), (to.next - stride + len(to.mem)) % len(to.mem)}
 				if from.next > 0 && to.next > 0 {
-					if err := run.check(0, last, 1); err != nil {
-						t.Errorf("%s: what was unpacked is refused: %v", text, err)
-					}
+					check.NoError(t, run.check(0, last, 1), "%s: what was unpacked is refused", text)
 					to.mem[last[1]] ^= 1
-					if err := run.check(0, last, 1); err == nil {
-						t.Errorf("%s: a message with a wrong byte passes", text)
-					}
+					check.Error(t, run.check(0, last, 1), "%s: a message with a wrong byte passes", text)
 				}
 			}
 			rt := RoundTrip{N: 1, Bytes: m.Bytes, Segments: 2, SegmentBytes: 1024, Runs: 3, ArenaBytes: arena, Layout: &m}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
@@ -19,14 +20,10 @@ func TestNeededCaches(t *testing.T) {
 		return &m
 	}
 	for _, bytes := range []int{32 << 20, 1 << 40} {
-		if got := NeededCaches(with(bytes), []bool{false, true}); got != ArenaCaches {
-			t.Errorf("an L3 of %d MB: arenas of %g caches", bytes>>20, got)
-		}
+		check.Equal(t, NeededCaches(with(bytes), []bool{false, true}), ArenaCaches, "caches of an arena beside an L3 of %d MB", bytes>>20)
 	}
 	large := with(1 << 30)
-	if got := NeededCaches(large, []bool{false}); got != ArenaCaches {
-		t.Errorf("in cache: arenas of %g caches", got)
-	}
+	check.Equal(t, NeededCaches(large, []bool{false}), ArenaCaches, "caches of an arena in cache")
 	if p := must.Get(large.Place(numa.Local, 1)); must.Get(numa.FreeMemoryBytes("/")) < int64(WantedArena(large, p)) || here.LastLevelCacheBytes() > 64<<20 {
 		t.Skip("little memory, or large caches")
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -56,13 +58,9 @@ func TestLateStarts(t *testing.T) {
 		{"more and more", []time.Duration{0, 1e5, 4e5, 16e5, 64e5, 256e5, 1024e5, 0, 0}, params.Begun{Batches: 6, Late: 6, Forced: 6}, 8955.2}, // the median of lags, from 99 µs to 102 ms, over 500 messages
 	} {
 		s := &Simulation{Cost: costs(1000, 1000, 1000, 1000), Hear: hearing(tt.hear...)}
-		found, err := simulated(s, 5).Sample(context.Background(), Trial{Setup: Ring, Tau: 4}, 1000)
-		if err != nil || found.Begun != tt.want {
-			t.Errorf("%s: %+v, want %+v, %v", tt.name, found.Begun, tt.want, err)
-		}
-		if math.Abs(found.NS-tt.ns) > 0.5 {
-			t.Errorf("%s: %g ns, want %g", tt.name, found.NS, tt.ns)
-		}
+		found := must.Get(simulated(s, 5).Sample(context.Background(), Trial{Setup: Ring, Tau: 4}, 1000))
+		check.Equal(t, found.Begun, tt.want, "%s", tt.name)
+		check.Near(t, found.NS, tt.ns, 0.5, "%s, ns", tt.name)
 	}
 }
 
@@ -73,13 +71,9 @@ func TestTurnsAreNotLate(t *testing.T) {
 	for b := range 4 {
 		c.begin(b, 0)
 		c.workers[0].start[b] = time.Second
-		if c.goesOn(b+1) != (b < 3) {
-			t.Errorf("after %d rounds", b+1)
-		}
+		check.Equal(t, c.goesOn(b+1), (b < 3), "after %d rounds", b+1)
 	}
-	if s := c.begun(); s != (params.Begun{Batches: 3}) {
-		t.Errorf("%+v", s)
-	}
+	check.Equal(t, c.begun(), (params.Begun{Batches: 3}), "batches")
 }
 
 // A slow worker is distinguished from slow workers.
@@ -98,8 +92,6 @@ func TestWorkersAlone(t *testing.T) {
 		if err != nil || math.Abs(float64(w.Fastest-tt.want.Fastest)) > 0.005 || math.Abs(float64(w.Typical-tt.want.Typical)) > 0.005 || w.Last != tt.want.Last {
 			t.Errorf("%v: %+v, want %+v, %v", tt.ns, w, tt.want, err)
 		}
-		if found.NS != slices.Max(tt.ns) {
-			t.Errorf("%v: %g", tt.ns, found.NS)
-		}
+		check.Equal(t, found.NS, slices.Max(tt.ns), "%v", tt.ns)
 	}
 }

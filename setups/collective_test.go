@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/reduce"
@@ -106,9 +107,7 @@ func wrongIsFound(t *testing.T, team *Team, c Collective) {
 				recv[at] ^= 1
 			}
 		}
-		if err := run.checkRuns(id); err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, run.checkRuns(id), "checkRuns")
 	}
 }
 

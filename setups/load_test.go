@@ -3,10 +3,11 @@ package setups
 import (
 	"context"
 	"math"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/shm"
@@ -25,19 +26,13 @@ func TestLoadIsChecked(t *testing.T) {
 	l := &load{Load: Load{ArenaBytes: 2 * ChunkBytes}}
 	for _, c := range []struct{ begin, lines uint64 }{{0, 0}, {0, 64}, {64, 64}, {64, 128}, {0, 128}, {64, 64 * 1001}} {
 		sum := l.sumOver(c.begin, c.lines)
-		if err := l.check(&worker{}, sum, c.begin, c.lines); err != nil {
-			t.Errorf("%d lines from %d: %v", c.lines, c.begin, err)
-		}
-		if err := l.check(&worker{}, sum+1, c.begin, c.lines); err == nil {
-			t.Errorf("%d lines from %d: another sum is accepted", c.lines, c.begin)
-		}
+		check.NoError(t, l.check(&worker{}, sum, c.begin, c.lines), "%d lines from %d", c.lines, c.begin)
+		check.Error(t, l.check(&worker{}, sum+1, c.begin, c.lines), "%d lines from %d: another sum is accepted", c.lines, c.begin)
 	}
 	mem := make([]byte, 2*ChunkBytes)
 	layLines(mem[:ChunkBytes], 0)
 	layLines(mem[ChunkBytes:], ChunkBytes)
-	if got, want := readChunk(mem)+readChunk(mem[ChunkBytes:]), l.sumOver(0, 128); got != want {
-		t.Errorf("both chunks hold %d, want %d", got, want)
-	}
+	check.Equal(t, readChunk(mem)+readChunk(mem[ChunkBytes:]), l.sumOver(0, 128), "both chunks hold")
 }
 
 // Injectors read as fast as they can, slower with pauses, and not at all without a load. A wrong word
@@ -73,13 +68,9 @@ func TestLoaded(t *testing.T) {
 	if none, err := sample(nil); err != nil || none == none {
 		t.Errorf("without a load %g ns a line, %v", none, err)
 	}
-	if _, err := sample(&Load{ArenaBytes: arena + 1}); err == nil {
-		t.Error("an arena that ends within a chunk is accepted")
-	}
+	check.Error(t, must.Err(sample(&Load{ArenaBytes: arena + 1})), "an arena that ends within a chunk is accepted")
 	clear(team.memory.kept[key{of: arenaOfLoad, worker: 1}].mem)
-	if _, err := sample(&Load{ArenaBytes: arena}); err == nil || !strings.Contains(err.Error(), "is not what was written") {
-		t.Errorf("a spoilt arena: %v", err)
-	}
+	contains.Error(t, must.Err(sample(&Load{ArenaBytes: arena})), "is not what was written")
 	if full, err := sample(&Load{ArenaBytes: arena}); err != nil || !(full > 0) {
 		t.Errorf("laid again: %g ns a line, %v", full, err)
 	}
@@ -89,9 +80,7 @@ func TestLoaded(t *testing.T) {
 func TestLoadedPair(t *testing.T) {
 	team := team(t, 3)
 	tr := Trial{Setup: Isolated, Tau: 2, Segments: 1, SegmentBytes: 64, K: 4, Bytes: 256}
-	if _, err := team.Sample(context.Background(), tr, 0); err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, must.Err(team.Sample(context.Background(), tr, 0)), "Sample")
 	found, err := team.Sample(context.Background(), Loaded{tr, &Load{ArenaBytes: 256 << 10}}, 1e5)
 	if injected := team.Injected(); err != nil || !(found.NS > 0) || !(injected.NS > 0) {
 		t.Errorf("%v, injected %v, %v", found, injected, err)
@@ -139,9 +128,7 @@ func TestLoads(t *testing.T) {
 	if share[0] < share[1] {
 		t.Errorf("%.0f %% of %d MB is in a cache, and %.0f %% of %d MB", 100*share[0], small>>20, 100*share[1], len(mem)>>20)
 	}
-	if l := loadsOf(mem[:1<<20], 0); l.Buffers != 0 {
-		t.Errorf("%+v of an arena of 1 MB, which has too few pages", l)
-	}
+	check.Equal(t, loadsOf(mem[:1<<20], 0).Buffers, 0, "arenas read, of 1 MB, which has too few pages")
 }
 
 // A team measures each arena once after it was initialised, and none in cache.
@@ -153,9 +140,7 @@ func TestLoadsOfTeam(t *testing.T) {
 		must.Get(team.Run(context.Background(), tr))
 	}
 	run(Trial{Setup: Ring})
-	if l := team.Loads(); l.Buffers != 0 {
-		t.Errorf("in cache: %+v", l)
-	}
+	check.Equal(t, team.Loads().Buffers, 0, "arenas read in cache")
 	run(Trial{Setup: Ring, ArenaBytes: 4 << 20})
 	run(Trial{Setup: Ring, ArenaBytes: 4 << 20})
 	first := team.Loads().Buffers
@@ -163,7 +148,5 @@ func TestLoadsOfTeam(t *testing.T) {
 		t.Errorf("%d arenas were read, of 2 workers", first)
 	}
 	run(Trial{Setup: Sendrecv, ArenaBytes: 4 << 20}) // which receives into another arena
-	if l := team.Loads(); l.Buffers != 2*first {
-		t.Errorf("%d arenas were read, want %d", l.Buffers, 2*first)
-	}
+	check.Equal(t, team.Loads().Buffers, 2*first, "arenas read")
 }

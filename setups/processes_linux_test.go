@@ -2,7 +2,6 @@ package setups
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/reduce"
@@ -150,13 +150,9 @@ func TestProcessesStop(t *testing.T) {
 	c := Collective{Schedule: s, Segments: 2, SegmentBytes: 8192, Runs: 200_000}
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
-	if _, err := team.RunCollective(ctx, c); !errors.Is(err, context.DeadlineExceeded) {
-		t.Error(err)
-	}
+	check.ErrorIs(t, must.Err(team.RunCollective(ctx, c)), context.DeadlineExceeded, "RunCollective")
 	c.Runs = 5
-	if _, err := team.RunCollective(context.Background(), c); err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, must.Err(team.RunCollective(context.Background(), c)), "RunCollective")
 }
 
 // Teams close all files that they opened: a launch has many teams and collects no garbage.

@@ -12,6 +12,8 @@ import (
 	"unsafe"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -105,9 +107,7 @@ func TestRegionsStay(t *testing.T) {
 			m.unmap()
 		}
 		second := get(c.again, c.n)
-		if same := unsafe.SliceData(first.mem) == unsafe.SliceData(second.mem); same != c.same {
-			t.Errorf("%s: the same pages: %t", c.name, same)
-		}
+		check.Equal(t, unsafe.SliceData(first.mem) == unsafe.SliceData(second.mem), c.same, "%s: the same pages", c.name)
 		if got := second.mem[min(c.n, 5000)-1]; got != c.holds || len(second.mem) < c.n {
 			t.Errorf("%s: %d bytes that hold %d, want %d", c.name, len(second.mem), got, c.holds)
 		}
@@ -118,9 +118,8 @@ func TestRegionsStay(t *testing.T) {
 		}
 		m.unmap()
 		m.drop(func(*region) bool { return true })
-		if len(m.kept) > 0 || len(m.used) > 0 {
-			t.Errorf("%s: %d regions kept, %d used after all were dropped", c.name, len(m.kept), len(m.used))
-		}
+		check.Equal(t, len(m.kept), 0, "%s: number of kept", c.name)
+		check.Equal(t, len(m.used), 0, "%s: number of used", c.name)
 	}
 }
 
@@ -193,20 +192,14 @@ func TestPagesElsewhereAreRefused(t *testing.T) {
 		if w := team.Warnings(); len(w) > 0 {
 			t.Skip(w)
 		}
-		if err := m.stays(0); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.NoError(t, m.stays(0), "%s", name)
 		m.workers = elsewhere
-		if err := m.stays(0); err == nil || !strings.Contains(err.Error(), name+": page 0 of 3 should lie on node 63") {
-			t.Errorf("%s on another node passes: %v", name, err)
-		}
+		contains.Error(t, m.stays(0), name+": page 0 of 3 should lie on node 63")
 		m.unmap()
 		m.workers = here
 		ask()
 		m.workers = elsewhere
-		if err := m.touch(0, goOn); err == nil {
-			t.Errorf("%s of a node that has no memory was settled", name)
-		}
+		check.Error(t, m.touch(0, goOn), "%s of a node that has no memory was settled", name)
 		m.workers = here
 	}
 }
@@ -244,9 +237,7 @@ func TestOversubscribedTeamsShareNothing(t *testing.T) {
 		}
 	}
 	// By worker: two arenas, both ends of copies, and the user and intermediate buffers that were reused.
-	if len(team.memory.kept) != 6*tau {
-		t.Errorf("%d regions stay mapped, want %d", len(team.memory.kept), 6*tau)
-	}
+	check.Equal(t, len(team.memory.kept), 6*tau, "regions stay mapped")
 	for k, r := range team.memory.kept {
 		if k.of == arena && k.side == sending && !bytes.Equal(r.mem[:1000], team.patterns[k.worker][:1000]) {
 			t.Errorf("what worker %d sends is not its own", k.worker)

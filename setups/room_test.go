@@ -3,6 +3,7 @@ package setups
 import (
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/snapshot"
@@ -60,9 +61,7 @@ func TestArenas(t *testing.T) {
 				if got > arena || int64(got)*int64(len(p.Workers)) > free[name]/4 {
 					t.Errorf("%s, %s, τ = %d: %d MB a worker, wanted %d, of %d MB free", name, policy, tau, got>>20, arena>>20, free[name]>>20)
 				}
-				if partly := f.Partly(got) != nil; partly != (got < arena) {
-					t.Errorf("%s, %s, τ = %d: %d of %d bytes, a warning: %v", name, policy, tau, got, arena, partly)
-				}
+				check.Equal(t, f.Partly(got) != nil, (got < arena), "%s, %s, τ = %d: %d of %d bytes, a warning", name, policy, tau, got, arena)
 				by := make(map[int]int64)
 				for _, w := range p.Workers {
 					by[w.UserNode] += 2 * int64(got) // one to send from, one to receive into

@@ -15,6 +15,8 @@ import (
 	"unsafe"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/numa"
@@ -52,9 +54,7 @@ func TestWaitersOfSiblings(t *testing.T) {
 	} {
 		p := must.Get(m.Place(numa.Local, tau))
 		for i, w := range newTeam(p, &stop).workers {
-			if *w.wait != *want[i] {
-				t.Errorf("worker %d of %d waits as %+v, want %+v", i, tau, w.wait, want[i])
-			}
+			check.Equal(t, *w.wait, *want[i], "how worker %d of %d waits", i, tau)
 		}
 	}
 }
@@ -117,10 +117,7 @@ func TestWrongBytesAreFound(t *testing.T) {
 			for _, at := range []int{0, 999, 1000, 2499} {
 				held := &run.users[1].into[run.walk.at(0)+at]
 				*held ^= 1
-				err := run.check(1)
-				if err == nil || !strings.Contains(err.Error(), "worker 1") {
-					t.Errorf("%s: flipped byte %d of worker 1: %v", s.Name, at, err)
-				}
+				contains.Error(t, run.check(1), "worker 1")
 				*held ^= 1
 			}
 			if s.Name == Bare.Name {
@@ -166,9 +163,7 @@ func TestArenasAreOfPages(t *testing.T) {
 		run := must.Get(team(t, 2).prepare(Trial{Setup: s, Segments: 2, SegmentBytes: page, K: 2, Bytes: 2 * page, Messages: 3, Batches: 1, ArenaBytes: 25*page + 64}))
 		for i := range run.walk.places {
 			for _, mem := range [][]byte{run.users[1].from, run.users[1].into} {
-				if at := uintptr(unsafe.Pointer(&mem[run.walk.at(i)])); at%uintptr(page) != 0 {
-					t.Errorf("%s: message %d begins at %#x", s.Name, i, at)
-				}
+				check.Equal(t, uintptr(unsafe.Pointer(&mem[run.walk.at(i)]))%uintptr(page), 0, "%s: where in a page message %d begins", s.Name, i)
 			}
 		}
 		run.unmap()
@@ -230,9 +225,7 @@ func TestTurnsLayNothingAnew(t *testing.T) {
 			*last = mark
 		}
 	}
-	if n := len(team.memory.kept); n != 8 {
-		t.Errorf("%d regions are kept, want two sides of two workers, of large buffers and of arenas", n)
-	}
+	check.Equal(t, len(team.memory.kept), 8, "regions are kept")
 }
 
 // If a reader never comes, the run ends and its error names each worker and what it waited for.
@@ -244,18 +237,11 @@ func TestStalledRunEnds(t *testing.T) {
 	defer run.unmap()
 	r := must.Get(run.region(key{of: meeting}, 8192, fresh, nil))
 	run.channels[0] = shm.NewChannel(r.mem, 1, 64, 2) // one reader, worker 1; the other has none
-	err := team.run(context.Background(), run)
-	for _, want := range []string{"no worker made progress for 1s", "worker 0 on CPU", "make room for segment 1",
-		"worker 1 on CPU", "segment 1 from worker 0"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("stalled run says %q, want %q in it", err, want)
-		}
-	}
+	contains.Error(t, team.run(context.Background(), run), "no worker made progress for 1s", "worker 0 on CPU", "make room for segment 1",
+		"worker 1 on CPU", "segment 1 from worker 0")
 	// The team is good for another run.
 	team.stall = stallAfter
-	if _, err := team.Run(context.Background(), Trial{Setup: Ring, Segments: 1, SegmentBytes: 8, K: 1, Bytes: 8, Messages: 10, Batches: 1}); err != nil {
-		t.Errorf("after a stall: %v", err)
-	}
+	check.NoError(t, must.Err(team.Run(context.Background(), Trial{Setup: Ring, Segments: 1, SegmentBytes: 8, K: 1, Bytes: 8, Messages: 10, Batches: 1})), "after a stall")
 }
 
 func TestCancel(t *testing.T) {
@@ -266,9 +252,7 @@ func TestCancel(t *testing.T) {
 	for err == nil {
 		_, err = team.Run(ctx, Trial{Setup: Ring, Segments: 2, SegmentBytes: 1024, K: 8, Bytes: 8192, Messages: 1000, Batches: 2})
 	}
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("cancelled run: %v", err)
-	}
+	check.ErrorIs(t, err, context.DeadlineExceeded, "cancelled run")
 }
 
 // Initialising memory ends too: gigabytes take seconds.
@@ -281,13 +265,9 @@ func TestInitialisingEnds(t *testing.T) {
 	tr := Trial{Setup: Ring, Segments: 2, SegmentBytes: 1024, K: 8, Bytes: 8192, Messages: 1, Batches: 1, ArenaBytes: arena}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := team.Run(ctx, tr); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("told to stop, it went on: %v", err)
-	}
+	check.ErrorIs(t, must.Err(team.Run(ctx, tr)), context.DeadlineExceeded, "told to stop, it went on")
 	tr.ArenaBytes = 16 << 20
-	if _, err := team.Run(t.Context(), tr); err != nil {
-		t.Errorf("the next one: %v", err)
-	}
+	check.NoError(t, must.Err(team.Run(t.Context(), tr)), "the next one")
 }
 
 // The kernel confirms the node of every page, for every setup and placement. On one node this proves
@@ -391,9 +371,7 @@ func TestManyRanks(t *testing.T) {
 	const ranks = 256
 	a := must.Get(collective.Lookup("alltoall:pairwise"))
 	s := must.Get(a.Schedule(collective.Call{P: ranks, M: 8}))
-	if _, err := team(t, ranks).RunCollective(context.Background(), Collective{Schedule: s, Segments: 1, SegmentBytes: 64, Runs: 1}); err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, must.Err(team(t, ranks).RunCollective(context.Background(), Collective{Schedule: s, Segments: 1, SegmentBytes: 64, Runs: 1})), "RunCollective")
 }
 
 // 256 workers move their bytes on any number of CPUs, and a trial leaves little garbage, whatever it

@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
@@ -24,9 +26,7 @@ func TestFill(t *testing.T) {
 	for _, w := range place.Workers {
 		cores = append(cores, numa.SetOf(w.ID))
 	}
-	if _, err := NewFill([]numa.CPUSet{{1 << 15}}); err == nil {
-		t.Error("a core that is not there is filled")
-	}
+	check.Error(t, must.Err(NewFill([]numa.CPUSet{{1 << 15}})), "a core that is not there is filled")
 	fill := must.Get(NewFill(cores))
 	on := func() (n int) {
 		for _, s := range fill.spinners {
@@ -44,9 +44,7 @@ func TestFill(t *testing.T) {
 	}{{place, 0}, {one, 1}, {one, 1}, {place, 0}} {
 		team := must.Get(NewTeam(tt.place))
 		team.Fill = fill
-		if _, err := team.Sample(context.Background(), Trial{Setup: Bare, Segments: 1, SegmentBytes: 64, K: 1, Bytes: 64}, 0); err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, must.Err(team.Sample(context.Background(), Trial{Setup: Bare, Segments: 1, SegmentBytes: 64, K: 1, Bytes: 64}, 0)), "Sample")
 		if on() != tt.want || tt.want == 1 && !fill.spinners[1].on.Load() {
 			t.Errorf("%d cores are busy beside %d workers, want %d", on(), len(tt.place.Workers), tt.want)
 		}
@@ -92,7 +90,5 @@ func TestMovedWorkerEndsTheRun(t *testing.T) {
 		both.Set(w.cpu)
 	}
 	must.Do(unix.SchedSetaffinity(team.workers[1].thread, &both))
-	if _, err := team.Run(context.Background(), tr); err == nil || !strings.Contains(err.Error(), "moved away from CPU") {
-		t.Errorf("a moved worker: %v", err)
-	}
+	contains.Error(t, must.Err(team.Run(context.Background(), tr)), "moved away from CPU")
 }

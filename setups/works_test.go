@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/reduce"
@@ -18,9 +19,7 @@ import (
 // arena.
 func TestPassesAreCounted(t *testing.T) {
 	team := team(t, 1)
-	if share := team.HugeShareOfReads(); share != 1 {
-		t.Errorf("%g of no memory is in huge pages, want all", share)
-	}
+	check.Equal(t, team.HugeShareOfReads(), 1, "share of huge pages in no memory")
 	kept := keptArray
 	defer func() { keptArray = kept }()
 	for _, c := range []struct {
@@ -64,13 +63,9 @@ func TestPassesAreCounted(t *testing.T) {
 				t.Errorf("%s: an array was passed over %d times, want %d or more", c.name, fewest, c.passes)
 			}
 		}
-		if stays := team.memory.kept[key{of: arrayOfPasses}] != nil; stays != (c.name != "fresh") {
-			t.Errorf("%s: an arena stays: %t", c.name, stays)
-		}
+		check.Equal(t, team.memory.kept[key{of: arrayOfPasses}] != nil, (c.name != "fresh"), "%s: an arena stays", c.name)
 	}
-	if share := team.HugeShareOfReads(); share != 0 {
-		t.Errorf("%g of small pages are huge", share)
-	}
+	check.Equal(t, team.HugeShareOfReads(), 0, "share of huge pages among small ones")
 }
 
 // Round trips wait for the delay between messages, and messages of every size arrive.
@@ -98,9 +93,7 @@ func TestRoundTrips(t *testing.T) {
 		}
 	}
 	single := team.workers[:1]
-	if _, err := (&Team{workers: single}).RoundTrips(context.Background(), RoundTrip{N: 1, Runs: 1}); err == nil {
-		t.Error("one worker made a round trip")
-	}
+	check.Error(t, must.Err((&Team{workers: single}).RoundTrips(context.Background(), RoundTrip{N: 1, Runs: 1})), "one worker made a round trip")
 }
 
 // A work that a team cannot do is an error, whichever field is wrong or was left out.
@@ -160,15 +153,10 @@ func TestIsolatedNeverOverlaps(t *testing.T) {
 	team := team(t, 2)
 	run := must.Get(team.prepare(Trial{Setup: Isolated, Segments: 8, SegmentBytes: 1024, K: 3, Bytes: 3000, Messages: 5, Batches: 1}))
 	defer run.unmap()
-	if run.Segments != 1 {
-		t.Errorf("isolated has %d segments: its sender could be ahead of its receiver", run.Segments)
-	}
-	if err := team.run(context.Background(), run); err != nil {
-		t.Error(err)
-	}
-	if Isolated.Workers(1) != 2 || Ring.Workers(3) != 3 {
-		t.Error("workers of isolated and ring")
-	}
+	check.Equal(t, run.Segments, 1, "segments of isolated, whose sender could be ahead of its receiver")
+	check.NoError(t, team.run(context.Background(), run), "run")
+	check.Equal(t, Isolated.Workers(1), 2, "workers of isolated")
+	check.Equal(t, Ring.Workers(3), 3, "workers of ring")
 }
 
 // A chain of n steps has the result of n dependent steps.
@@ -182,9 +170,7 @@ func TestChain(t *testing.T) {
 				want ^= n
 			}
 		}
-		if got := chain(n, 1, 3); got != want {
-			t.Errorf("%d steps: %d, want %d", n, got, want)
-		}
+		check.Equal(t, chain(n, 1, 3), want, "%d steps", n)
 	}
 }
 

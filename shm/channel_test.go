@@ -10,6 +10,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -79,17 +80,13 @@ func TestChannelBlocks(t *testing.T) {
 	if !slow.Receive(buf) || !s.Send(buf) || !fast.Receive(buf) {
 		t.Error("the channel did not go on after the slow reader had read")
 	}
-	if c.Progress() != 3+3+1 {
-		t.Errorf("progress %d, want 3 written + 3 + 1 read", c.Progress())
-	}
+	check.Equal(t, c.Progress(), 3+3+1, "progress")
 }
 
 // Flags must have lines of their own: a flag that shares one measures the
 // cache's quarrel, not the synchronisation.
 func TestFlagLayout(t *testing.T) {
-	if size := unsafe.Sizeof(Flag{}); size != lineBytes {
-		t.Errorf("a flag takes %d bytes, want %d", size, lineBytes)
-	}
+	check.Equal(t, unsafe.Sizeof(Flag{}), lineBytes, "bytes of a flag")
 	n, _ := ChannelBytes(3, 100, 5)
 	mem := region(t, n)
 	c := NewChannel(mem, 3, 100, 5)
@@ -100,9 +97,7 @@ func TestFlagLayout(t *testing.T) {
 	for i := range 3 {
 		seen[uintptr(unsafe.Pointer(&c.Segment(i)[0]))/lineBytes] = true
 	}
-	if len(seen) != 1+5+3 {
-		t.Errorf("flags and segments lie on %d lines, want 9", len(seen))
-	}
+	check.Equal(t, len(seen), 1+5+3, "lines of flags and segments")
 }
 
 // Around every limit of Copy, and never a byte too many.
@@ -117,9 +112,7 @@ func TestCopy(t *testing.T) {
 				t.Errorf("copy of %d bytes from offset %d is wrong", n, offset)
 			}
 			Copy(dst, src[offset:offset+n])
-			if dst[n] != 0 {
-				t.Errorf("copy of %d bytes into %d wrote too much", n, n+1)
-			}
+			check.Equal(t, dst[n], 0, "byte behind a copy of %d bytes", n)
 		}
 	}
 }
@@ -188,9 +181,7 @@ func TestHotPathAllocatesNothing(t *testing.T) {
 	c := NewChannel(region(t, n), 2, 64, 1)
 	s, r := c.Sender(w), c.Receiver(0, w)
 	buf := make([]byte, 64)
-	if a := testing.AllocsPerRun(100, func() { s.Send(buf); r.Receive(buf) }); a != 0 {
-		t.Errorf("%v allocations a segment", a)
-	}
+	check.Equal(t, testing.AllocsPerRun(100, func() { s.Send(buf); r.Receive(buf) }), 0, "allocations a segment")
 }
 
 // Spinning goroutines need a processor each.
@@ -231,9 +222,7 @@ func TestRing(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if want := uint64(n) * 19 * 7; r.Progress() != want {
-			t.Errorf("%d workers: %d flags, want %d", n, r.Progress(), want)
-		}
+		check.Equal(t, r.Progress(), uint64(n)*19*7, "%d workers: flags", n)
 		// A worker that is told to stop does not wait.
 		stop.Store(true)
 		w := NewWaiter(stop, true)
@@ -258,12 +247,8 @@ func TestWaiters(t *testing.T) {
 			runtime.Gosched()
 			f.Set(3)
 		}()
-		if n := f.Await(3, w); n != 3 {
-			t.Errorf("%s: %d, want 3", name, n)
-		}
+		check.Equal(t, f.Await(3, w), 3, "%s", name)
 		stop.Store(true)
-		if n := f.Await(4, w); n != 3 {
-			t.Errorf("%s: %d after it was told to stop, want 3", name, n)
-		}
+		check.Equal(t, f.Await(4, w), 3, "%s: after it was told to stop", name)
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // Litmus tests of what transfers rely on: a worker that sees a raised flag sees what was
@@ -48,10 +51,7 @@ type passing struct {
 // run returns how many messages were sent, and one word that was wrong.
 func (p passing) run(tb testing.TB) (sent int, wrong string) {
 	const length = 8 * litmusWords
-	size, err := ChannelBytes(p.segments, length, p.readers)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	size := must.Get(ChannelBytes(p.segments, length, p.readers))
 	c := NewChannel(region(tb, size), p.segments, length, p.readers)
 	rounds, end := litmus(tb)
 	var stop atomic.Bool
@@ -101,9 +101,7 @@ func TestLitmusMessages(t *testing.T) {
 		p.send, p.receive = (*Sender).Send, (*Receiver).Receive
 		sent, wrong := p.run(t)
 		t.Logf("%d segments, %d readers: %d messages", p.segments, p.readers, sent)
-		if wrong != "" {
-			t.Errorf("%d segments, %d readers: %s", p.segments, p.readers, wrong)
-		}
+		check.Equal(t, wrong, "", "%d segments, %d readers", p.segments, p.readers)
 	}
 }
 

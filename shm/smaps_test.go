@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -25,10 +26,8 @@ func TestHugeBytes(t *testing.T) {
 		{0x7f0000400000, 0x7f0001000000, 0},
 		{0x7e0000000000, 0x7fffffffffff, 10 * MB},
 	} {
-		got, err := hugeBytes(strings.NewReader(smaps), tt.begin, tt.end)
-		if err != nil || got != tt.want {
-			t.Errorf("%x-%x: %d bytes, %v; want %d", tt.begin, tt.end, got, err, tt.want)
-		}
+		got := must.Get(hugeBytes(strings.NewReader(smaps), tt.begin, tt.end))
+		check.Equal(t, got, tt.want, "%x-%x: bytes", tt.begin, tt.end)
 	}
 }
 

@@ -1,10 +1,10 @@
 package strided
 
 import (
-	"bytes"
-	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -31,9 +31,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for _, large := range []Message{{4, 1<<30 + 4, 4}, {1<<30 + 4, 4, 4}} { // which Parse does not read back
-		if err := large.Check(); err == nil || !strings.Contains(err.Error(), "at the most") {
-			t.Errorf("%v: %v", large, err)
-		}
+		contains.Error(t, large.Check(), "at the most")
 	}
 	for text, want := range map[string]string{
 		"":                        "4K8S",
@@ -54,9 +52,7 @@ func TestParse(t *testing.T) {
 		"4K99999999999999999999S": "4K8S",
 		"2000000M8S":              "4K8S",
 	} {
-		if m, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%q: %+v, %v; want an error with %q", text, m, err, want)
-		}
+		contains.Error(t, must.Err(Parse(text)), want)
 	}
 }
 
@@ -81,8 +77,6 @@ func TestPackUnpack(t *testing.T) {
 				t.Fatalf("%s: byte %d between elements was written", text, i)
 			}
 		}
-		if !bytes.Equal(packed, want) {
-			t.Errorf("%s: packed otherwise than element after element", text)
-		}
+		check.Slices(t, packed, want, "%s, packed element after element", text)
 	}
 }

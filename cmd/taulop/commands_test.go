@@ -19,6 +19,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -61,9 +62,7 @@ func TestWarningsAreLast(t *testing.T) {
 	for _, line := range []string{"predict -params small/zero.txt -P 2 bcast", "explain -params small/zero.txt -P 2 bcast:binomial", "verify -against imb.txt -params small/zero.txt message"} {
 		var both bytes.Buffer
 		cmd, args := find(strings.Fields(line))
-		if err := cmd.run(t.Context(), &both, &both, args); err != nil {
-			t.Errorf("%s: %v", line, err)
-		}
+		check.NoError(t, cmd.run(t.Context(), &both, &both, args), "%s", line)
 		result, warning, warned := strings.Cut(both.String(), "taulop: warning: ")
 		if !warned || strings.Count(result, "\n") < 5 || strings.Count(warning, "\n") != 1 {
 			t.Errorf("%s:\n%s", line, &both)
@@ -83,12 +82,8 @@ func allFlags() map[string]bool {
 func TestAdvice(t *testing.T) {
 	flags := allFlags()
 	for _, a := range advice {
-		if got, want := usagef("a.json: %v", fmt.Errorf("nothing: %w", a.of)).Error(), fmt.Sprintf("a.json: nothing: %v (%s)", a.of, a.flags); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-		if got, want := usagef("%v", fmt.Errorf("nothing: %w; name a file", a.of)).Error(), fmt.Sprintf("nothing: %v (%s); name a file", a.of, a.flags); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		check.Equal(t, usagef("a.json: %v", fmt.Errorf("nothing: %w", a.of)).Error(), fmt.Sprintf("a.json: nothing: %v (%s)", a.of, a.flags), "advice at the end")
+		check.Equal(t, usagef("%v", fmt.Errorf("nothing: %w; name a file", a.of)).Error(), fmt.Sprintf("nothing: %v (%s); name a file", a.of, a.flags), "advice before the end")
 		for _, word := range strings.Fields(a.flags) {
 			if flag, is := strings.CutPrefix(strings.Trim(word, ",;"), "-"); is && !flags[flag] {
 				t.Errorf("%q: no command has -%s", a.flags, flag)
@@ -250,9 +245,7 @@ func TestZshCompletesAtOnce(t *testing.T) {
 	script, _ := ran(t, "completion", "zsh")
 	save(t, dir, "_taulop", script)
 	cmd := exec.Command("zsh", "-fc", fmt.Sprintf(`_describe() { print -l -- ${(P)2} }; fpath=(%q); autoload -Uz _taulop; words=(%q help pre); CURRENT=3; _taulop`, dir, build(t)))
-	if said, err := cmd.CombinedOutput(); err != nil || string(said) != "predict\n" {
-		t.Errorf("%v, %q", err, said)
-	}
+	check.Equal(t, string(must.Get(cmd.CombinedOutput())), "predict\n", "CombinedOutput")
 }
 
 // fits fails if a line of a text is longer than 80 columns.
@@ -283,8 +276,6 @@ func TestBrief(t *testing.T) {
 		{"one clause that is longer than there is room for", "one clause that is longer than there is room for", 0, 20},
 		{"vm (a.json), vm (b.json): the hypervisor took 0.9 %: measure later", "vm (a.json), vm (b.json): the hypervisor took 0.9 %", 26, 40},
 	} {
-		if got := brief(tt.text, tt.start, tt.width); got != tt.want {
-			t.Errorf("%q in %d: %q, want %q", tt.text, tt.width, got, tt.want)
-		}
+		check.Equal(t, brief(tt.text, tt.start, tt.width), tt.want, "%q in %d", tt.text, tt.width)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -222,9 +223,7 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 			if strings.Contains(target, "://") || target == "" {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(path), target)); err != nil {
-				t.Errorf("%s links %s: %v", path, l[1], err)
-			}
+			check.NoError(t, must.Err(os.Stat(filepath.Join(filepath.Dir(path), target))), "%s links %s", path, l[1])
 		}
 	}
 	if found < 200 {

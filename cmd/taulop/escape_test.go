@@ -18,6 +18,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/randtest"
 )
@@ -105,9 +106,7 @@ func checkShown(t *testing.T, where string, line []string, written ...string) (e
 			r.Comma = '\t'
 		}
 		rows, err := r.ReadAll()
-		if err != nil {
-			t.Errorf("%s: %q: %v", where, line, err)
-		}
+		check.NoError(t, err, "%s: %q", where, line)
 		for _, cell := range slices.Concat(rows...) {
 			if strings.HasPrefix(cell, "=") {
 				t.Errorf("%s: %q: a spreadsheet runs %q", where, line, cell)

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/nodes"
 	"github.com/taulop/taulop/internal/test/sandbox"
@@ -114,13 +115,9 @@ func TestUnwrittenIsPrinted(t *testing.T) {
 				t.Errorf("%s: exit %d, %v\n%.300s\n%s; want exit 1 and what begins with %q", line, exitStatus(err), err, out, errOut, words[0])
 			}
 			if strings.Contains(line, ".json") && !strings.Contains(line, "-save") {
-				if _, err := params.Read(strings.NewReader(out), "out"); err != nil {
-					t.Errorf("%s: what is printed is no parameter file: %v", line, err)
-				}
+				check.NoError(t, must.Err(params.Read(strings.NewReader(out), "out")), "%s: what is printed is no parameter file", line)
 			}
-			if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
-				t.Errorf("%s left %v (%v)", line, left, err)
-			}
+			check.Equal(t, len(must.Get(os.ReadDir(dir))), 1, "%s left", line)
 		}
 	})
 }

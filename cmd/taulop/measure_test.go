@@ -17,6 +17,7 @@ import (
 
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/shm"
@@ -52,9 +53,7 @@ func TestHelpAndVersion(t *testing.T) {
 		t.Errorf("-h: %v\n%s", err, out)
 	}
 	for _, c := range commands[1:] {
-		if n := strings.Count(out, fmt.Sprintf("\n  taulop %-10s ", c.name)); n != 1 {
-			t.Errorf("-h lists %s %d times", c.name, n)
-		}
+		check.Equal(t, strings.Count(out, fmt.Sprintf("\n  taulop %-10s ", c.name)), 1, "%s in -h", c.name)
 		of, _, err := run(t, c.name, "-h")
 		fits(t, c.name, of)
 		if again, _, _ := run(t, "help", c.name); exitStatus(err) != 0 || again != of || strings.Contains(of, "\n\n\n") || !strings.HasPrefix(of, strings.ToUpper(c.name[:1])+c.name[1:]+" ") {
@@ -133,9 +132,7 @@ func TestCheckIsOneLine(t *testing.T) {
 func TestCheckDrift(t *testing.T) {
 	was := loadParams(t, node(t, t.TempDir(), "host", 1000, 0.3, 0.02, 1, 2))
 	for given, want := range map[float64]float64{-1: compare.OwnDrift(was), 0: 0, 0.05: 0.05} {
-		if b := (&checkRequest{drift: given}).judge(was, was); b.Drift != want {
-			t.Errorf("%g: %g, want %g", given, b.Drift, want)
-		}
+		check.Equal(t, (&checkRequest{drift: given}).judge(was, was).Drift, want, "%g", given)
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
@@ -43,9 +45,7 @@ func TestNetFailsEarly(t *testing.T) {
 	if status(err) != 1 || !strings.Contains(string(said), p.address) {
 		t.Errorf("%v\n%s", err, said)
 	}
-	if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 0 {
-		t.Errorf("there is %v, %v", left, err)
-	}
+	check.Equal(t, len(must.Get(os.ReadDir(filepath.Dir(file)))), 0, "there")
 }
 
 // A pair has the two ends of a run over loopback, with a common secret.
@@ -128,9 +128,7 @@ func TestNetMistakes(t *testing.T) {
 		var told bytes.Buffer
 		err = named("net").run(t.Context(), &bytes.Buffer{}, &told, []string{"-to", used.Addr().String(), "-wait", wait.String()})
 		if err != nil && strings.Contains(err.Error(), "nobody listens") {
-			if !strings.Contains(told.String(), "for "+used.Addr().String()+": start taulop net -listen there") {
-				t.Errorf("the host that waits is told %q", &told)
-			}
+			contains.All(t, told.String(), "for "+used.Addr().String()+": start taulop net -listen there")
 			return
 		}
 	}

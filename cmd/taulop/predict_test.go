@@ -19,6 +19,8 @@ import (
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/plan"
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/snapshot"
 	"github.com/taulop/taulop/internal/test/sweeptest"
@@ -95,9 +97,7 @@ func TestCommandsKnowEveryCollective(t *testing.T) {
 				t.Errorf("explain %s: %v\n%s", line, err, out)
 			}
 		}
-		if !strings.Contains(help, c.About) {
-			t.Errorf("predict -h does not say what %s is", c)
-		}
+		contains.All(t, help, c.About)
 		for i := range c.Benchmarks {
 			out := benchmarked(t, machine, directory, c, &c.Benchmarks[i])
 			if len(out.Rows) != 1 || out.Rows[0].Predicted.Algorithm != c.DefaultAlgorithm().String() {
@@ -272,8 +272,6 @@ func TestDeviceDirectories(t *testing.T) {
 		"./network1/sys/devices/system/cpu/online": false, "pci1/proc/cpuinfo": false, "n/proc/device-tree/hypervisor/compatible": false,
 		"n/sys/devices/pci0000:00/x": true, "sys/class/net/eth0": true, "n/proc/device-tree/cpus/x": true,
 	} {
-		if got := deviceDirectories.MatchString(name); got != device {
-			t.Errorf("%s: %v", name, got)
-		}
+		check.Equal(t, deviceDirectories.MatchString(name), device, "%s", name)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/taulop/taulop/internal/process"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/nodes"
 	"github.com/taulop/taulop/numa"
@@ -172,9 +173,7 @@ func (c signalled) interrupted(t *testing.T, program, host string, m moment) {
 	if err == nil {
 		err = syscall.Mkfifo(fifo, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(err)
 	defer open.Close()
 	defer stdin.Close()
 	errFile := must.Get(os.OpenFile(errPath, os.O_WRONLY, 0))
@@ -183,9 +182,7 @@ func (c signalled) interrupted(t *testing.T, program, host string, m moment) {
 	cmd.Stdin, cmd.Stderr = stdin, errFile
 	if c.unread {
 		r, w, err := fullPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(err)
 		defer r.Close()
 		defer w.Close()
 		cmd.Stdout = w
@@ -320,9 +317,7 @@ func TestTwoSignals(t *testing.T) {
 			cmd.Wait()
 			code = cmd.ProcessState.ExitCode()
 		}
-		if code != tt.want {
-			t.Errorf("%s: exit %d, want %d", tt.script, code, tt.want)
-		}
+		check.Equal(t, code, tt.want, "%s: exit", tt.script)
 	}
 }
 
@@ -331,9 +326,7 @@ func TestReaderGone(t *testing.T) {
 	needLinux(t)
 	program, file := build(t), filepath.Join(t.TempDir(), "copies.json")
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(err)
 	r.Close()
 	defer w.Close()
 	var errOut bytes.Buffer

@@ -18,6 +18,7 @@ import (
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/sweep"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/verify"
@@ -69,9 +70,7 @@ func TestSweepAddsToAFullFile(t *testing.T) {
 	if exitStatus(err) != 2 || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), file+" was not written: ") || !strings.HasSuffix(err.Error(), "journal has what it lacks") {
 		t.Errorf("exit %d, %v", exitStatus(err), err)
 	}
-	if _, err := params.ReadFile(file); err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, must.Err(params.ReadFile(file)), "ReadFile")
 	journal := load(t, filepath.Dir(file), ".host.json.journal")
 	if readings := strings.Count(journal, `"ns":`); readings == 0 {
 		t.Errorf("no reading is in the journal: %.300s", journal)
@@ -92,9 +91,7 @@ func TestSweepTouchesNoOtherFile(t *testing.T) {
 			t.Errorf("%q: %v, %s", says, err, said)
 		}
 		for _, name := range others {
-			if text, err := os.ReadFile(filepath.Join(filepath.Dir(file), name)); err != nil || string(text) != "precious\n" {
-				t.Errorf("%q: %s is %q, %v", says, name, text, err)
-			}
+			check.Equal(t, string(must.Get(os.ReadFile(filepath.Join(filepath.Dir(file), name)))), "precious\n", "%q: %s", says, name)
 		}
 		if f, err := params.ReadFile(file); err != nil || f.Journal != "" || f.Sessions() != 2 {
 			t.Errorf("%q: %v", says, err)
@@ -205,9 +202,7 @@ func TestHostilePlans(t *testing.T) {
 		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v; want a sentence with %q", err, tt.want)
 		}
-		if after, err := os.ReadFile(file); err != nil || string(after) != before {
-			t.Errorf("%q: the file has changed, %v", tt.want, err)
-		}
+		check.Equal(t, string(must.Get(os.ReadFile(file))), before, "%q: the file has changed", tt.want)
 	}
 }
 

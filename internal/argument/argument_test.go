@@ -2,7 +2,6 @@ package argument
 
 import (
 	"cmp"
-	"errors"
 	"flag"
 	"fmt"
 	"slices"
@@ -10,6 +9,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 func TestSize(t *testing.T) {
@@ -40,9 +43,7 @@ func TestSize(t *testing.T) {
 	for _, tt := range tests {
 		bytes, label, err := Size(tt.text, 1<<10)
 		if tt.err != "" {
-			if err == nil || !strings.Contains(err.Error(), tt.err) {
-				t.Errorf("Size(%q): error %v, want one with %q", tt.text, err, tt.err)
-			}
+			contains.Error(t, err, tt.err)
 		} else if err != nil || bytes != tt.bytes || label != tt.label {
 			t.Errorf("Size(%q) = %d, %q, %v; want %d, %q", tt.text, bytes, label, err, tt.bytes, tt.label)
 		}
@@ -199,16 +200,10 @@ func TestSet(t *testing.T) {
 		if err != nil {
 			got = err.Error()
 		}
-		if got != want {
-			t.Errorf("%s: %s\nwant %s", line, got, want)
-		}
+		check.Equal(t, got, want, "%s", line)
 	}
-	if _, err := example().Parse([]string{"x", "-h"}); !errors.Is(err, flag.ErrHelp) {
-		t.Errorf("-h: %v", err)
-	}
-	if got := Words(example().Lookup("way")); len(got) != 2 {
-		t.Errorf("%v", got)
-	}
+	check.ErrorIs(t, must.Err(example().Parse([]string{"x", "-h"})), flag.ErrHelp, "-h")
+	check.Equal(t, len(Words(example().Lookup("way"))), 2, "Words")
 }
 
 // An error names all required flags that are missing. A time has bounds as numbers have.

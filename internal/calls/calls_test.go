@@ -1,6 +1,10 @@
 package calls
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/taulop/taulop/internal/test/check"
+)
 
 func TestMessagesArrive(t *testing.T) {
 	l := newLayer()
@@ -14,9 +18,7 @@ func TestMessagesArrive(t *testing.T) {
 	for r := l.free.first; r != nil; r = r.next {
 		n++
 	}
-	if n != 2 {
-		t.Errorf("%d requests are free, want the 2 that do not wait", n)
-	}
+	check.Equal(t, n, 2, "requests are free")
 }
 
 func TestNanoseconds(t *testing.T) {

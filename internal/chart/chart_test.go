@@ -23,6 +23,7 @@ import (
 	"github.com/taulop/taulop/internal/processmap"
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/sweeptest"
@@ -212,9 +213,7 @@ func TestRatios(t *testing.T) {
 // A(τ) over m has lines at its bounds, and a survey that a machine lacks is missing in all its states.
 func TestBoundsAndStates(t *testing.T) {
 	moved := compare.Machine{Name: "vm", File: must.Get(params.ReadFile(sweeptest.Moved(t)))}.Each()
-	if c := must.Get(ConcurrencyOverSize(moved, Choice{})); !slices.Equal(c.Panels[0].Levels, []float64{1, 2}) {
-		t.Errorf("lines at %v, want 1 and τ = 2", c.Panels[0].Levels)
-	}
+	check.Slices(t, must.Get(ConcurrencyOverSize(moved, Choice{})).Panels[0].Levels, []float64{1, 2}, "lines at")
 	if _, err := accesses(moved, Choice{}); len(moved) != 2 || err == nil || err.Error() != "vm has no accesses: measure them with taulop access" {
 		t.Errorf("%d states: %v", len(moved), err)
 	}
@@ -226,13 +225,9 @@ func TestPredictions(t *testing.T) {
 	c := must.Get(Predictions(v, Choice{}))
 	d := svg(t, c)
 	contains.All(t, d.text(), "Predicted and measured: bcast:binomial", "vm", "P = 4", "in cache", "segments of 8K", "measured", "τ-Lop", "log_nP", "LogGP", "relative error, %", "+100", "−50")
-	if n := len(d.lines(blue)) + len(d.lines(vermillion)) + len(d.lines(green)); n != 6 {
-		t.Errorf("%d lines of three models, want one for times, one for errors", n)
-	}
+	check.Equal(t, len(d.lines(blue))+len(d.lines(vermillion))+len(d.lines(green)), 6, "lines of three models, for times and errors")
 	for i, want := range []float64{0, -0.5, 1} {
-		if got := c.Panels[1].Series[i].Points[0].Y.Center; math.Abs(got-want) > 1e-9 {
-			t.Errorf("the error of %s is %g, want %g", c.Panels[1].Series[i].Name, got, want)
-		}
+		check.Near(t, c.Panels[1].Series[i].Points[0].Y.Center, want, 1e-9, "the error of %s", c.Panels[1].Series[i].Name)
 	}
 	if d = svg(t, must.Get(Predictions(v, Choice{Choice: compare.Choice{Caches: []bool{true}}, Algorithms: []string{"message"}}))); !d.has("measured: message") || !d.has("off cache") {
 		t.Errorf("%q", d.texts)
@@ -315,25 +310,19 @@ func TestFormats(t *testing.T) {
 	for _, name := range []string{"l-tau", "pairs of 8", "map of many", "many panels", "bars that go on"} {
 		c := all[name]
 		var b bytes.Buffer
-		if err := c.Write(&b, "png", ColumnWidth); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.NoError(t, c.Write(&b, "png", ColumnWidth), "%s", name)
 		if im, err := png.Decode(&b); err != nil || im.Bounds().Dx() != 1004 { // 8.5 cm of 300 dots an inch
 			t.Errorf("%s: PNG: %v", name, err)
 		}
 		b.Reset()
-		if err := c.Write(&b, "pdf", ColumnWidth); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.NoError(t, c.Write(&b, "pdf", ColumnWidth), "%s", name)
 		if text := b.String(); !strings.HasPrefix(text, "%PDF-") || !strings.Contains(text, "%%EOF") || !strings.Contains(text, "/MediaBox [0 0 240.9") {
 			t.Errorf("%s: not a PDF of %g cm: %.60q", name, ColumnWidth, text)
 		}
 	}
 	var b bytes.Buffer
 	c := all["l-tau"]
-	if err := c.Write(&b, "gif", ColumnWidth); err == nil || !strings.Contains(err.Error(), "svg, png, pdf") {
-		t.Errorf("gif: %v", err)
-	}
+	contains.Error(t, c.Write(&b, "gif", ColumnWidth), "svg, png, pdf")
 	if err := c.Write(&b, "svg", math.NaN()); err == nil || b.Len() > 0 {
 		t.Errorf("NaN cm: %v", err)
 	}
@@ -519,9 +508,7 @@ func TestHostileNames(t *testing.T) {
 			if name[0] == '<' && !d.has("<script>alert(1)</script>") {
 				t.Errorf("%.40q is not shown: %q", name, d.texts)
 			}
-			if err := c.Write(io.Discard, "pdf", ColumnWidth); err != nil {
-				t.Errorf("%.40q: %v", name, err)
-			}
+			check.NoError(t, c.Write(io.Discard, "pdf", ColumnWidth), "%.40q", name)
 		}
 	}
 }

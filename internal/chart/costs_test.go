@@ -12,6 +12,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/predict"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/view"
@@ -115,12 +116,8 @@ func TestHeatMaps(t *testing.T) {
 		must.Do(c.Write(&svg, "svg", ColumnWidth))
 		text := svg.String()
 		contains.All(t, text, "shared L3", "null transfer, one way", "transfer of 8K", ">CPU<")
-		if n := strings.Count(text, ">CPU<"); n != 4 {
-			t.Errorf("%d CPUs: %d axes of two maps say that they are CPUs", tt.cpus, n)
-		}
-		if got := strings.Count(text, ">61.2<") > 0 || strings.Count(text, ">60.0<") > 0; got != tt.numbers {
-			t.Errorf("%d CPUs: numbers in cells: %v", tt.cpus, got)
-		}
+		check.Equal(t, strings.Count(text, ">CPU<"), 4, "%d CPUs: axes of two maps say that they are CPUs", tt.cpus)
+		check.Equal(t, strings.Count(text, ">61.2<") > 0 || strings.Count(text, ">60.0<") > 0, tt.numbers, "%d CPUs: numbers in cells", tt.cpus)
 		labels := 0
 		for cpu := range tt.cpus {
 			labels += strings.Count(text, fmt.Sprintf(">%d<", cpu))

@@ -12,6 +12,8 @@ import (
 	"github.com/taulop/taulop/internal/survey/access"
 	_ "github.com/taulop/taulop/internal/survey/all"
 	"github.com/taulop/taulop/internal/survey/loaded"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/numa"
@@ -116,9 +118,8 @@ func TestCopiesBetweenLevels(t *testing.T) {
 		}
 		colours[level], dashes[tau] = s.Colour, s.Style
 	}
-	if len(colours) != 4 || len(dashes) != 4 {
-		t.Errorf("colours of %v, dashes of %v", colours, dashes)
-	}
+	check.Equal(t, len(colours), 4, "number of colours")
+	check.Equal(t, len(dashes), 4, "number of dashes")
 	for _, tau := range []string{"τ = 1", "τ = 32"} {
 		if _, drawn := dashes[tau]; !drawn {
 			t.Errorf("%s is not drawn", tau)
@@ -128,13 +129,9 @@ func TestCopiesBetweenLevels(t *testing.T) {
 		t.Error(c.Title)
 	}
 	c = must.Get(Copies([]compare.Machine{a, b}, Choice{Taus: []int{1, 2}, Variants: []string{"L1-L1", "L1-memory"}}))
-	if got, want := shown(c), "τ = 1: a, L1 → L1, a, L1 → memory, b, L1 → L1, b, L1 → memory | τ = 2: a, L1 → L1, a, L1 → memory, b, L1 → L1, b, L1 → memory"; got != want {
-		t.Errorf("%s", got)
-	}
+	check.Equal(t, shown(c), "τ = 1: a, L1 → L1, a, L1 → memory, b, L1 → L1, b, L1 → memory | τ = 2: a, L1 → L1, a, L1 → memory, b, L1 → L1, b, L1 → memory", "shown")
 	c = must.Get(Copies([]compare.Machine{a}, Choice{Taus: []int{1, 2, 4, 8, 16}, Variants: []string{"L1-L1", "L1-memory"}}))
-	if len(c.Panels) != 5 {
-		t.Errorf("five τ have no dashes enough, and %d panels", len(c.Panels))
-	}
+	check.Equal(t, len(c.Panels), 5, "panels of five τ, more than there are dashes")
 }
 
 // shown is what a chart shows in words: panels, and what of measured lines is in each.
@@ -181,14 +178,8 @@ func TestProfileCharts(t *testing.T) {
 		{"disks", disks, []compare.Machine{a}, Choice{}, "page cache out: read, write | page cache in: read, write", "a · bars: 95 % intervals · lower is better"},
 		{"writes of two", disks, []compare.Machine{a, b}, choice("cacheout", "write"), "a, b", "write · page cache out · bars"},
 	} {
-		c, err := tt.make(tt.of, tt.ch)
-		if err != nil {
-			t.Errorf("%s: %v", tt.what, err)
-			continue
-		}
-		if got := shown(c); got != tt.want {
-			t.Errorf("%s: got\n%s\nwant\n%s", tt.what, got, tt.want)
-		}
+		c := must.Get(tt.make(tt.of, tt.ch))
+		check.Equal(t, shown(c), tt.want, "%s", tt.what)
 		if caption := strings.Join(c.Caption, " · "); !strings.Contains(caption, tt.caption) || !strings.HasSuffix(caption, "lower is better") {
 			t.Errorf("%s: caption %q, want %q", tt.what, caption, tt.caption)
 		}
@@ -236,9 +227,7 @@ func TestPanelsCompare(t *testing.T) {
 				first.X.Min, first.X.Max, first.Y.Min, first.Y.Max, p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
 		}
 	}
-	if text := c.describe(); !strings.Contains(text, "Panels: packing; one way, L3. Lines: 4K; 64K") {
-		t.Errorf("%q", text)
-	}
+	contains.All(t, c.describe(), "Panels: packing; one way, L3. Lines: 4K; 64K")
 }
 
 // A caption says why there are no bars: samples were few, or there are none.
@@ -268,9 +257,7 @@ func TestProfilesWithoutAPlace(t *testing.T) {
 	c := must.Get(patterns([]compare.Machine{m}, Choice{}))
 	svg(t, c)
 	for _, s := range c.Panels[0].Series {
-		if s.Points[0].X != 2048 {
-			t.Errorf("%s begins at m = %g", s.Name, s.Points[0].X)
-		}
+		check.Equal(t, s.Points[0].X, 2048, "first m of %s", s.Name)
 	}
 }
 

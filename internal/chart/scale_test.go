@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/plot/vg"
+
+	"github.com/taulop/taulop/internal/test/check"
 )
 
 // Labels of an axis of that many points: round ones, as many as have room.
@@ -53,12 +55,8 @@ func TestTicks(t *testing.T) {
 				t.Errorf("%s: tick %s stands at %g of the axis", tt.what, tick.Label, at)
 			}
 		}
-		if got := strings.Join(labels, " "); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.what, got, tt.want)
-		}
-		if want := strings.TrimSuffix("x, "+tt.unit, ", "); s.label != want {
-			t.Errorf("%s: label %q, want %q", tt.what, s.label, want)
-		}
+		check.Equal(t, strings.Join(labels, " "), tt.want, "%s", tt.what)
+		check.Equal(t, s.label, strings.TrimSuffix("x, "+tt.unit, ", "), "%s: label", tt.what)
 	}
 }
 
@@ -92,9 +90,7 @@ func TestWrap(t *testing.T) {
 			letters := func(texts []string) string {
 				return strings.NewReplacer(" ", "", "·", "").Replace(strings.Join(texts, ""))
 			}
-			if got, want := letters(lines), letters([]string{plain(strings.Join(facts, ""))}); got != want {
-				t.Errorf("%.20q in %v: letters are lost", facts, width)
-			}
+			check.Equal(t, letters(lines), letters([]string{plain(strings.Join(facts, ""))}), "letters of %.20q in %v", facts, width)
 		}
 	}
 }
@@ -107,9 +103,7 @@ func TestShorten(t *testing.T) {
 			for n := len(letters); legendStyle.Width(want) > width && n > 0; n-- {
 				want = within(letters, n)
 			}
-			if got := shorten(s, legendStyle, width, within); got != want {
-				t.Errorf("%.10q… in %v is %q, want %q", s, width, got, want)
-			}
+			check.Equal(t, shorten(s, legendStyle, width, within), want, "%.10q… in %v", s, width)
 		}
 	}
 }

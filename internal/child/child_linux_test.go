@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -103,9 +104,7 @@ func TestTimersOfChildrenAreLate(t *testing.T) {
 	const slack = 4 * time.Millisecond
 	must.Do(Start(cmd, slack))
 	must.Do(cmd.Wait())
-	if want := fmt.Sprint(slack, nil); out.String() != want {
-		t.Errorf("a child has %q, want %q", &out, want)
-	}
+	check.Equal(t, out.String(), fmt.Sprint(slack, nil), "what a child has")
 	again := must.Get(Command("slack"))
 	out.Reset()
 	again.Stdout = &out

@@ -9,6 +9,8 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/params"
 )
 
@@ -66,13 +68,10 @@ func TestBaselineUnknown(t *testing.T) {
 	same := func(int) float64 { return 1 }
 	once, other := hours(r, "golden", 1, 0, same), hours(r, "node07", 1, 0, same)
 	test := fit.Test{Drift: OwnDrift(once), Least: DefaultLeast}
-	if test.Drift != MixedDrift {
-		t.Errorf("one session differs by %g", test.Drift)
-	}
+	check.Equal(t, test.Drift, MixedDrift, "drift of one session")
 	b := NewBaseline(once, other, test, Levels{0.1, 0.3})
-	if b.State != Unknown || !strings.Contains(b.Text, "cannot be told from the hour: the baseline has 1 session") {
-		t.Errorf("%v: %s", b.State, b.Text)
-	}
+	check.Equal(t, b.State, Unknown, "state")
+	contains.All(t, b.Text, "cannot be told from the hour: the baseline has 1 session")
 	if b = NewBaseline(once, other, fit.Test{Drift: 0.01, Least: DefaultLeast}, Levels{0.1, 0.3}); b.State != OK || !strings.Contains(b.Text, "none of 10 cells is slower than on golden by 10 % or more") {
 		t.Errorf("%v: %s", b.State, b.Text)
 	}
@@ -88,9 +87,7 @@ func TestBaselineUnknown(t *testing.T) {
 	if b = NewBaseline(once, other, fit.Test{Drift: 0.01}, Levels{0.1, 0.3}); b.State != Unknown || !strings.HasPrefix(b.Text, "nothing could be tested") {
 		t.Errorf("%v: %s", b.State, b.Text)
 	}
-	if s := fmt.Sprint(OK, Warned, Critical, Unknown); s != "OK WARNING CRITICAL UNKNOWN" {
-		t.Error(s)
-	}
+	check.Equal(t, fmt.Sprint(OK, Warned, Critical, Unknown), "OK WARNING CRITICAL UNKNOWN", "states")
 }
 
 // A check compares like states; that the host moved the CPUs is no change of the machine.
@@ -160,9 +157,8 @@ func TestHourly(t *testing.T) {
 		}
 		now := hours(rand.New(rand.NewPCG(3, 2)), "node07", 1, 0.02, func(int) float64 { return 1 })
 		b := NewBaseline(was, now, fit.Test{Drift: OwnDrift(was), Least: DefaultLeast}, Levels{0.1, 0.3})
-		if b.Sessions != tt.want || was.Sessions() != len(tt.began) {
-			t.Errorf("%v: %d sessions, want %d", tt.began, b.Sessions, tt.want)
-		}
+		check.Equal(t, b.Sessions, tt.want, "%v: sessions", tt.began)
+		check.Equal(t, was.Sessions(), len(tt.began), "%v: sessions of the file", tt.began)
 		if (tt.want < 3) != (b.Drift == AssumedDrift(was)) {
 			t.Errorf("%v: drift %g", tt.began, b.Drift)
 		}

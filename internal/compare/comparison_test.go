@@ -11,6 +11,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
@@ -100,9 +101,7 @@ func TestSaturation(t *testing.T) {
 		{sampled(1, 10, 20, 21.5), Saturation{Unknown: true}},            // [20.5, 22.5] may be above [19, 21]
 		{sampled(0.2, 10, 20, 21.5), Saturation{Tau: 4, Reached: false}}, // [21.3, 21.7] is above [19.8, 20.2]
 	} {
-		if got := saturation(tt.points); got != tt.want {
-			t.Errorf("%v: %+v, want %+v", tt.points, got, tt.want)
-		}
+		check.Equal(t, saturation(tt.points), tt.want, "%v", tt.points)
 	}
 }
 
@@ -181,9 +180,7 @@ func TestNothingInCommon(t *testing.T) {
 		{[]Machine{a, a}, Choice{Caches: []bool{true}}, "no two machines have transfers in common ("},
 		{[]Machine{a, {Name: "e", File: &params.File{}}}, Choice{}, "e has no transfers"},
 	} {
-		if c, err := New(tt.machines, tt.choice); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%+v, %v; want one line with %q", c, err, tt.want)
-		}
+		contains.Error(t, must.Err(New(tt.machines, tt.choice)), tt.want)
 	}
 }
 
@@ -233,10 +230,8 @@ func TestTold(t *testing.T) {
 		for range tt.more {
 			many = append(many, Machine{Name: "c", File: file(true)})
 		}
-		got, err := json.Marshal(Told(many))
-		if err != nil || string(got) != tt.want {
-			t.Errorf("%d more: %s, %v; want %s", tt.more, got, err, tt.want)
-		}
+		got := must.Get(json.Marshal(Told(many)))
+		check.Equal(t, string(got), tt.want, "%d more", tt.more)
 	}
 }
 
@@ -342,9 +337,8 @@ func TestCurves(t *testing.T) {
 	if !close(two.L, 1500, 1450, 1550) || !close(two.A, 4./3, 1900./1550, 2100./1450) || !close(two.Bandwidth, 16384/1500., 16384/1550., 16384/1450.) {
 		t.Errorf("τ = 2: %+v", two)
 	}
-	if two.Replicates.Launches() != 3 || two.Replicates[0][0] != 1450 {
-		t.Errorf("replicates %v", two.Replicates)
-	}
+	check.Equal(t, two.Replicates.Launches(), 3, "launches of replicates")
+	check.Equal(t, two.Replicates[0][0], 1450, "the first replicate")
 	if one, _ := c.At(1); !close(one.A, 1, 1, 1) || one.L.Center != 1000 {
 		t.Errorf("τ = 1: %+v", one)
 	}
@@ -352,9 +346,7 @@ func TestCurves(t *testing.T) {
 	if p, _ := c.At(2); c.Segment || !math.IsNaN(p.A.Center) || p.L.Center != 12000 {
 		t.Errorf("64K: %+v", c)
 	}
-	if _, err := Curves("b", &params.File{}); err == nil {
-		t.Error("no transfers: no error")
-	}
+	check.Error(t, must.Err(Curves("b", &params.File{})), "no transfers: no error")
 }
 
 // noisy has the intervals of a file ten times as wide as its samples say.
@@ -387,14 +379,24 @@ func TestHeadline(t *testing.T) {
 		{[]Machine{machine("a", slow, twice), machine("b", slow, twice)}, "a", "", ""},
 	} {
 		c := must.Get(New(tt.machines, Choice{Test: &fit.Test{Least: 0.03}}))
-		if got := c.Tables[0].Rows[0].Machine; got != tt.reference {
-			t.Errorf("compared with %s, want %s", got, tt.reference)
-		}
+		check.Equal(t, c.Tables[0].Rows[0].Machine, tt.reference, "machine to compare with")
 		if got := sentences(c.Warnings); !strings.Contains(got, tt.warning) || tt.warning == "" && strings.Contains(got, "too noisy") {
 			t.Errorf("warnings %q, want %q", got, tt.warning)
 		}
 		if got := c.Verdict.Headline; !strings.HasPrefix(got, tt.headline) || (got == "") != (tt.headline == "") {
 			t.Errorf("%q, want %q", got, tt.headline)
 		}
+	}
+}
+
+func TestDistinguish(t *testing.T) {
+	for _, test := range []struct{ hosts, paths, want []string }{
+		{[]string{"a", "b"}, []string{"f", "g"}, []string{"a", "b"}},
+		{[]string{"a", "a"}, []string{"x/f.json", "x/g.json"}, []string{"f.json", "g.json"}},
+		{[]string{"a", "a", "a"}, []string{"/x/1/f", "/x/2/f", "g"}, []string{"1/f", "2/f", "g"}},
+		{[]string{"a", "a"}, []string{"f", "x/f"}, []string{"f", "x/f"}},
+		{[]string{"a", "b", "a"}, []string{"x/f", "g", "y/f"}, []string{"a (x/f)", "b", "a (y/f)"}},
+	} {
+		check.Slices(t, distinguish(test.hosts, test.paths), test.want, "names of hosts %q of files %q", test.hosts, test.paths)
 	}
 }

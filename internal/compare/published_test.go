@@ -2,13 +2,13 @@ package compare
 
 import (
 	"errors"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
@@ -63,9 +63,7 @@ func TestPublishedMachines(t *testing.T) {
 		{"ratio of L(8K,1)", at(lusitania, 1).Ratio.Value, 0.62104},              // 1892.055/3046.600
 		{"ratio of L(8K,8)", at(lusitania, 8).Ratio.Value, 0.46200},              // 3025.264/6548.225
 	} {
-		if math.Abs(tt.got-tt.want) > 1e-4*tt.want {
-			t.Errorf("%s: %.5f, want %.5f", tt.what, tt.got, tt.want)
-		}
+		check.Near(t, tt.got, tt.want, 1e-4*tt.want, "%s", tt.what)
 	}
 	if r := at(lusitania, 8).Ratio; r.Tested || r.Differs || at(metropolis, 8).Ratio != nil || at(lusitania, 9).Ratio != nil {
 		t.Errorf("ratios: %+v", r)
@@ -126,8 +124,7 @@ func TestLeftOut(t *testing.T) {
 		if i < 0 || c.Warnings[i].Who() != tt.who || !errors.Is(c.Warnings[i], tt.help) {
 			t.Errorf("%s: %q", tt.who, c.Warnings)
 		}
-		if len(c.Machines) != 2 || c.Means != "" {
-			t.Errorf("without %s %d machines are compared: %s", tt.who, len(c.Machines), c.Means)
-		}
+		check.Equal(t, len(c.Machines), 2, "without %s: number of machines", tt.who)
+		check.Equal(t, c.Means, "", "without %s: means", tt.who)
 	}
 }

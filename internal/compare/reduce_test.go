@@ -11,6 +11,7 @@ import (
 
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/nodes"
 )
@@ -33,9 +34,8 @@ func TestReadReduced(t *testing.T) {
 	want := must.Get(compare.NewOverview(lists.Map(machines, compare.Reduce), compare.Choice{}))
 	last := 0
 	reduced, skippedToo, err := compare.ReadReduced(t.Context(), paths, "", func(done, of int) {
-		if done != last+1 || of != len(paths) {
-			t.Errorf("progress %d of %d after %d", done, of, last)
-		}
+		check.Equal(t, done, last+1, "files that are done")
+		check.Equal(t, of, len(paths), "files in all")
 		last = done
 	})
 	if err != nil || last != len(paths) || len(skippedToo) != 1 || fmt.Sprint(skippedToo) != fmt.Sprint(skipped) {
@@ -48,9 +48,7 @@ func TestReadReduced(t *testing.T) {
 	if len(got.Outliers) == 0 || got.Outliers[0].Machine != "node0003" {
 		t.Errorf("outliers %+v; node0003 is slow", got.Outliers)
 	}
-	if name := reduced[len(reduced)-1].Name; name != "node0001 (same-host.json)" {
-		t.Errorf("a second file of node0001 is called %q", name)
-	}
+	check.Equal(t, reduced[len(reduced)-1].Name, "node0001 (same-host.json)", "name of a second file of node0001")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := compare.ReadReduced(ended, paths, "", func(int, int) {}); err != context.Canceled {

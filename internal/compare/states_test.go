@@ -9,6 +9,8 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -96,11 +98,7 @@ func TestStates(t *testing.T) {
 		{"elsewhere", []Machine{moved("b", 10, stay{500, 1, 1})}, []float64{0}, nil, "no two machines have a state in common", ""},
 		{"three", []Machine{moved("b", 8, stay{60, 1, 1}), moved("c", 9, stay{240, 1, 1.2})}, []float64{60, 240}, []int{0, 2}, "a 69 %", ""},
 	} {
-		c, err := New(append([]Machine{a}, tt.others...), Choice{Test: &fit.Test{Drift: 0.01, Least: DefaultLeast}})
-		if err != nil {
-			t.Errorf("%s: %v", tt.name, err)
-			continue
-		}
+		c := must.Get(New(append([]Machine{a}, tt.others...), Choice{Test: &fit.Test{Drift: 0.01, Least: DefaultLeast}}))
 		if len(c.Tables) != len(tt.flags) || !strings.Contains(c.Compared(), tt.says) || (tt.says == "") != (c.Compared() == "") {
 			t.Errorf("%s: %d tables: %s", tt.name, len(c.Tables), c.Compared())
 			continue
@@ -128,9 +126,8 @@ func TestStates(t *testing.T) {
 		for _, k := range c.Surveys {
 			kinds[k.Kind]++
 		}
-		if kinds[params.LevelCell] != 1 || kinds[params.PairCell] != len(tt.flags) {
-			t.Errorf("%s: surveys %v", tt.name, kinds)
-		}
+		check.Equal(t, kinds[params.LevelCell], 1, "%s: surveys of levels", tt.name)
+		check.Equal(t, kinds[params.PairCell], len(tt.flags), "%s: surveys of pairs", tt.name)
 	}
 }
 
@@ -144,9 +141,7 @@ func TestOneState(t *testing.T) {
 		if c.Compared() != "" || len(c.Tables) != 1 || c.Tables[0].State != nil || len(c.Surveys) != 2 {
 			t.Errorf("%q: %s %+v", hypervisor, c.Compared(), c.Tables)
 		}
-		if said := fmt.Sprint(c.Warnings); strings.Contains(said, "a flag between two CPUs takes 60 ns (a), 240 ns (b)") != (hypervisor != "") {
-			t.Errorf("%q: %s", hypervisor, said)
-		}
+		check.Equal(t, strings.Contains(fmt.Sprint(c.Warnings), "a flag between two CPUs takes 60 ns (a), 240 ns (b)"), (hypervisor != ""), "%q", hypervisor)
 	}
 }
 
@@ -177,9 +172,7 @@ func TestMatch(t *testing.T) {
 			}
 			got = append(got, text)
 		}
-		if text := strings.Join(got, "; "); text != tt.want {
-			t.Errorf("%v: %s, want %s", tt.of, text, tt.want)
-		}
+		check.Equal(t, strings.Join(got, "; "), tt.want, "%v", tt.of)
 	}
 }
 
@@ -206,9 +199,7 @@ func TestFleetStates(t *testing.T) {
 	if len(o.Outliers) != 1 || o.Outliers[0].Machine != "n03" {
 		t.Errorf("outliers %+v", o.Outliers)
 	}
-	if said := fmt.Sprint(o.Warnings); !strings.Contains(said, "n09: not compared, for there was no state with a flag of") {
-		t.Error(said)
-	}
+	contains.All(t, fmt.Sprint(o.Warnings), "n09: not compared, for there was no state with a flag of")
 }
 
 // A machine slowed all the time is not taken for a slower one without a word.

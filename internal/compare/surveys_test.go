@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
@@ -134,9 +135,7 @@ func TestSurveysAlone(t *testing.T) {
 		check := func(what string, tables, kinds int, warnings []Warning, err error) {
 			switch {
 			case tt.fails != "":
-				if err == nil || !strings.Contains(err.Error(), tt.fails) {
-					t.Errorf("%s, %s: %v, want %q", tt.name, what, err, tt.fails)
-				}
+				contains.Error(t, err, tt.fails)
 			case err != nil || tables > 0 || kinds != 1 || !strings.Contains(sentences(warnings), tt.warnings) || tt.warnings == "" && len(warnings) > 0:
 				t.Errorf("%s, %s: %d tables, %d kinds, warnings %q, %v", tt.name, what, tables, kinds, warnings, err)
 			}

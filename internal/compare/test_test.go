@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
@@ -118,9 +119,7 @@ func TestVerdictOfImported(t *testing.T) {
 		}
 	}
 	sweep := machine("c", map[int]float64{1: 1000})
-	if _, err := New([]Machine{sweep, imported("a", 12, 100)}, Choice{}); err == nil || !strings.Contains(err.Error(), "a has messages by levels and no transfers, L(m,τ): put the machines side by side with taulop predict") {
-		t.Error(err)
-	}
+	contains.Error(t, must.Err(New([]Machine{sweep, imported("a", 12, 100)}, Choice{})), "a has messages by levels and no transfers, L(m,τ): put the machines side by side with taulop predict")
 }
 
 // said is all that a verdict says.
@@ -148,9 +147,7 @@ func TestVerdict(t *testing.T) {
 	} {
 		c := must.Get(New([]Machine{tt.a, tt.b}, Choice{}))
 		contains.All(t, said(&c.Verdict), tt.want...)
-		if strings.Contains(said(&c.Verdict), "hour") != (c.Verdict.Sessions == 1 && c.Verdict.Cells > 0) {
-			t.Errorf("%d sessions: %q", c.Verdict.Sessions, c.Verdict.Text)
-		}
+		check.Equal(t, strings.Contains(said(&c.Verdict), "hour"), (c.Verdict.Sessions == 1 && c.Verdict.Cells > 0), "%d sessions: %q", c.Verdict.Sessions, c.Verdict.Text)
 		fmt.Fprintln(t.Output(), c.Verdict.Text)
 	}
 }
@@ -194,9 +191,7 @@ func TestFleetOutliers(t *testing.T) {
 			t.Errorf("%d machines: %d of %d fleets of alike ones have outliers, and one at half the speed is found in %d", n, wrong, tries, found)
 		}
 	}
-	if of := outliers(9, 2); len(of) > 0 {
-		t.Errorf("nine machines have outliers: %+v", of)
-	}
+	check.Empty(t, outliers(9, 2), "nine machines have outliers")
 }
 
 // A fleet without samples has no answer, and no all-clear; a machine without them is named. What
@@ -239,9 +234,7 @@ func TestFleetUntested(t *testing.T) {
 				named += len(w.Machines)
 			}
 		}
-		if named != tt.named {
-			t.Errorf("%d machines have samples, and %d are said to have too few", tt.tested, named)
-		}
+		check.Equal(t, named, tt.named, "machines with too few samples beside %d with enough", tt.tested)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/survey/pairs"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
@@ -98,7 +99,5 @@ func TestFile(t *testing.T) {
 	if p, err = f.Pairs(); err != nil || p.Pairs[0].From != 0 || p.Pairs[0].To != 1 || p.Pairs[0].Times[0].Center != 9 || p.Levels[0].Name != "package" {
 		t.Errorf("%+v, %v", p.Pairs[0], err)
 	}
-	if _, err := m.File([]int{0, 1}, nil); err == nil {
-		t.Error("a matrix of 16 CPUs is one of two")
-	}
+	check.Error(t, must.Err(m.File([]int{0, 1}, nil)), "a matrix of 16 CPUs is one of two")
 }

@@ -1,15 +1,15 @@
 package decimal
 
 import (
-	"slices"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string]float64{"0": 0, "35.12": 35.12, "-3": -3, "4.2e-07": 4.2e-7, ".5": .5, "5.": 5, "+1E3": 1000} {
-		if v, err := Parse(text); err != nil || v != want {
-			t.Errorf("%q: %v, %v", text, v, err)
-		}
+		check.Equal(t, must.Get(Parse(text)), want, "%q", text)
 	}
 	for _, text := range []string{"", "1_000", "0x1p4", "0x10", "inf", "Inf", "nan", "infinity", "1,5", "1e", "--1", "1 2", "e5", "."} {
 		if v, err := Parse(text); err == nil {
@@ -56,8 +56,6 @@ func TestShares(t *testing.T) {
 		{[]float64{1}, []float64{1}, 100},
 		{nil, []float64{}, 100},
 	} {
-		if got := Shares(tt.shares, tt.steps); !slices.Equal(got, tt.want) {
-			t.Errorf("%v in %d steps: %v, want %v", tt.shares, tt.steps, got, tt.want)
-		}
+		check.Slices(t, Shares(tt.shares, tt.steps), tt.want, "%v in %d steps", tt.shares, tt.steps)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/view"
@@ -85,8 +86,6 @@ func TestAnswer(t *testing.T) {
 		"states:\n  ns\n  60\n!": func(d *Document) { d.Table(table); fmt.Fprint(d, "!\n\nmore\n") },
 		"":                       func(*Document) {},
 	} {
-		if got := New("sample", nil, nil, say).Answer(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		check.Equal(t, New("sample", nil, nil, say).Answer(), want, "Answer")
 	}
 }

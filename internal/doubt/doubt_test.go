@@ -11,6 +11,8 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -23,9 +25,7 @@ func TestBoundsOfRingOffCache(t *testing.T) {
 		want  int
 	}{{params.Ring, true, 0}, {params.Ring, false, 1}, {params.Sendrecv, true, 1}} {
 		f := transfers(tt.setup, tt.off, map[int]float64{1: 4000, 2: 2000})
-		if got := Bounds(f.Transfers()); len(got) != tt.want {
-			t.Errorf("%s, off cache %v: %v, want %d", tt.setup, tt.off, got, tt.want)
-		}
+		check.Equal(t, len(Bounds(f.Transfers())), tt.want, "%s, off cache %v", tt.setup, tt.off)
 	}
 }
 
@@ -60,14 +60,10 @@ func TestBoundsOfPublishedFile(t *testing.T) {
 // Only breaches beyond the intervals count, and none with too few samples.
 func TestBoundsWithinIntervals(t *testing.T) {
 	f := transfers(params.Ring, false, map[int]float64{2: 240, 4: 480})
-	if got := Bounds(f.Transfers()); len(got) != 0 {
-		t.Errorf("got %v", got)
-	}
+	check.Equal(t, len(Bounds(f.Transfers())), 0, "Bounds")
 	four := &f.Cells[slices.IndexFunc(f.Cells, func(c params.Cell) bool { return c.Tau == 4 })] // L = 240, twice L(64,2)
 	four.Time = fit.Estimate{Center: 500, Lo: 470, Hi: 520, N: 6}
-	if got := Bounds(f.Transfers()); len(got) != 0 {
-		t.Errorf("within its interval: got %v", got)
-	}
+	check.Equal(t, len(Bounds(f.Transfers())), 0, "within its interval")
 	four.Time = fit.Estimate{Center: 500, Lo: 490, Hi: 520, N: 6}
 	got := Bounds(f.Transfers())
 	if len(got) != 1 || got[0].Tau != 2 || got[0].A != 2 || !got[0].Above || got[0].Many.Center != 250 ||
@@ -75,9 +71,7 @@ func TestBoundsWithinIntervals(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 	four.Time = fit.Median([]float64{900, 901})
-	if got := Bounds(f.Transfers()); len(got) != 0 {
-		t.Errorf("of two samples: got %v", got)
-	}
+	check.Equal(t, len(Bounds(f.Transfers())), 0, "of two samples")
 }
 
 // Of machines of 64 cores whose L is the same at every τ, but for noise of 3 %, one in ten gets a warning at most.
@@ -132,10 +126,7 @@ func TestInCache(t *testing.T) {
 		{[]params.Launch{launch(cache(1), cache(2))}, "in placement local, τ = 1, and in 1 more"},
 	} {
 		f := &params.File{Launches: tt.launches}
-		err := InCache(f)
-		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%+v: %v, want %q", tt.launches, err, tt.want)
-		}
+		contains.Error(t, InCache(f), tt.want)
 	}
 }
 
@@ -169,16 +160,7 @@ func TestUnsteady(t *testing.T) {
 					}})
 				}
 			}
-			err := Steady(f)
-			if c.want == "" {
-				if err != nil {
-					t.Error(err)
-				}
-				return
-			}
-			if got := fmt.Sprint(err); !strings.Contains(got, c.want) || !strings.Contains(got, "in session 2,") {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
+			contains.Error(t, Steady(f), c.want, "in session 2,")
 		})
 	}
 }
@@ -200,9 +182,7 @@ func TestSortedIsSteady(t *testing.T) {
 		}
 		said := fmt.Sprint(Steady(f))
 		for what, with := range map[string]int{"an instruction took": 1, "a flag between two CPUs took": 2} {
-			if strings.Contains(said, what) != (workers != with) {
-				t.Errorf("states of %d workers: %s", workers, said)
-			}
+			check.Equal(t, strings.Contains(said, what), (workers != with), "states of %d workers: %s", workers, said)
 		}
 		if drifts := Drifts(f); (len(drifts) > 0) != (workers != 2) {
 			t.Errorf("states of %d workers: %v", workers, drifts)
@@ -303,9 +283,7 @@ func TestCarriedUnderLoad(t *testing.T) {
 			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.LoadedCell, Placement: numa.List, OffCache: true, Tau: 8, Bytes: 64}.Named(variant),
 				Time: fit.Estimate{Center: ns, Lo: 0.99 * ns, Hi: 1.01 * ns, N: 10}})
 		}
-		if got := fmt.Sprint(OfMemory(f)); !strings.Contains(got, tt.want) {
-			t.Errorf("%s, want %q", got, tt.want)
-		}
+		contains.All(t, fmt.Sprint(OfMemory(f)), tt.want)
 	}
 }
 
@@ -356,9 +334,7 @@ func TestSlowCPUs(t *testing.T) {
 		"in some":       func(launch int) (int, float64) { return launch % 2, 0.5 },
 		"in one launch": func(launch int) (int, float64) { return min(launch, 3), 0.5 },
 	} {
-		if slow := slowCPUs(visited(4, 8, 20, last)); len(slow) > 0 {
-			t.Errorf("%s: %v", name, slow)
-		}
+		check.Empty(t, slowCPUs(visited(4, 8, 20, last)), "%s", name)
 	}
 	said := slowCPUs(visited(4, 8, 20, func(int) (int, float64) { return 7, 0.1 }))[0].Error()
 	if want := "CPU 7 is slower than the others: of τ = 4 (placement local) it was the last in 100 % of the visits, and took 10 % longer"; !strings.HasPrefix(said, want) {

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -153,21 +155,15 @@ func TestLaunches(t *testing.T) {
 		}
 		orders[fmt.Sprint(order)] = true
 		slices.Sort(order)
-		if len(slices.Compact(order)) != 20 {
-			t.Errorf("launch %d visits %v", i, order)
-		}
+		check.Equal(t, len(slices.Compact(order)), 20, "visits of launch %d, %v", i, order)
 	}
-	if len(orders) != 7 {
-		t.Errorf("%d different orders", len(orders))
-	}
+	check.Equal(t, len(orders), 7, "different orders")
 	for i, l := range x.File.Launches {
 		if l.MHz[1] != 3000+float64(i) || l.Begun != (params.Begun{Batches: 104, Late: 26}) || len(l.Probe) != 6 || l.Probe[0].Bytes != 4 || l.Probe[5].Bytes != 6 {
 			t.Errorf("launch %d: %+v", i, l)
 		}
 	}
-	if w := x.File.Cells[3].Samples[2].Workers; w != (params.Workers{Fastest: 0.5, Typical: 0.75, Last: 3}) {
-		t.Errorf("%+v", w)
-	}
+	check.Equal(t, x.File.Cells[3].Samples[2].Workers, (params.Workers{Fastest: 0.5, Typical: 0.75, Last: 3}), "workers of a sample")
 	for _, c := range x.File.Cells {
 		var launches []int32
 		for _, s := range c.Samples {
@@ -178,9 +174,7 @@ func TestLaunches(t *testing.T) {
 			t.Errorf("m = %d: %v of launches %v, want about %g", c.Bytes, c.Time, launches, want)
 		}
 	}
-	if err := x.File.Validate(); err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, x.File.Validate(), "Validate")
 }
 
 // The number of launches follows from the duration of the second, and is six or more.
@@ -341,12 +335,8 @@ func TestGivesUp(t *testing.T) {
 		return nil
 	}
 	x = experiment(20, m)
-	if err := x.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "the wrong bytes arrived") || !strings.Contains(err.Error(), "copy") {
-		t.Error(err)
-	}
-	if len(x.File.Cells) != 20 {
-		t.Errorf("%d cells are kept", len(x.File.Cells))
-	}
+	contains.Error(t, x.Run(context.Background()), "the wrong bytes arrived", "copy")
+	check.Equal(t, len(x.File.Cells), 20, "cells are kept")
 }
 
 // Results until ctx ends are kept.
@@ -362,9 +352,7 @@ func TestCancel(t *testing.T) {
 		}
 		return nil
 	}
-	if err := x.Run(ctx); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	check.ErrorIs(t, x.Run(ctx), context.Canceled, "Run")
 	if n := len(x.File.Cells); m.launches != 1 || n < 10 || n == 1000 {
 		t.Errorf("%d cells of %d launches", n, m.launches)
 	}
@@ -416,13 +404,10 @@ func TestRecover(t *testing.T) {
 	}
 	must.Do(x.Run(context.Background()))
 	for _, want := range []int{20, 0} {
-		if added, err := again.recover(x.Journal); err != nil || added != want {
-			t.Errorf("%d samples are recovered, want %d: %v", added, want, err)
-		}
+		check.Equal(t, must.Get(again.recover(x.Journal)), want, "samples are recovered")
 	}
-	if len(saved.Launches) != 3 || len(saved.Cells[7].Samples) != 3 {
-		t.Errorf("%d launches, samples %v", len(saved.Launches), saved.Cells[7].Samples)
-	}
+	check.Equal(t, len(saved.Launches), 3, "number of launches")
+	check.Equal(t, len(saved.Cells[7].Samples), 3, "number of samples")
 }
 
 // Of many like cells, every launch visits a few, and the others are visited once: each group as a whole
@@ -438,9 +423,7 @@ func TestOnce(t *testing.T) {
 	}
 	m.centers[77] *= 3
 	x.Doubtful = func(cells []params.Cell) (keys []params.Key) {
-		if len(cells) != 120 {
-			t.Errorf("asked of %d cells", len(cells))
-		}
+		check.Equal(t, len(cells), 120, "cells asked of")
 		for _, c := range cells {
 			if c.Bytes == 77 && c.Time.Center > 0 {
 				keys = append(keys, c.Key)
@@ -464,9 +447,7 @@ func TestOnce(t *testing.T) {
 				t.Errorf("the doubtful cell has %d samples", want)
 			}
 		}
-		if len(c.Samples) != want {
-			t.Errorf("cell %d has %d samples, want %d", c.Bytes, len(c.Samples), want)
-		}
+		check.Equal(t, len(c.Samples), want, "samples of cell %d", c.Bytes)
 		if launch := int(c.Samples[0].Launch); c.Bytes > 10 {
 			if first, known := in[(c.Bytes-1)/2]; known && first != launch || launch < 1 || launch > LeastLaunches {
 				t.Errorf("cell %d is of launch %d, its group of launch %d", c.Bytes, launch, first)

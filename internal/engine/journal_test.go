@@ -8,12 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
@@ -40,9 +40,7 @@ func TestJournalOfAnother(t *testing.T) {
 			}
 			f := &params.File{Journal: of}
 			RemoveJournal(path, f)
-			if f.Journal != "" {
-				t.Errorf("%s: the file still has the mark %q", name, of)
-			}
+			check.Equal(t, f.Journal, "", "%s: mark of the file, which was %q", name, of)
 		}
 		if f, err := MakeJournal(path, mark); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("%s: %v, %v", name, f, err)
@@ -50,9 +48,7 @@ func TestJournalOfAnother(t *testing.T) {
 		if !strings.Contains(name, "mark") {
 			RemoveOldJournal(path)
 		}
-		if is, err := os.ReadFile(JournalPath(path)); err != nil || string(is) != text {
-			t.Errorf("%s: %q, %v", name, is, err)
-		}
+		check.Equal(t, string(must.Get(os.ReadFile(JournalPath(path)))), text, "%s", name)
 	}
 }
 
@@ -122,9 +118,7 @@ func TestJournalGoesOn(t *testing.T) {
 	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) > 0 {
 		t.Errorf("left %v", left)
 	}
-	if _, err := x.Recover(path); !errors.Is(err, ErrNoJournal) {
-		t.Errorf("of a journal that is gone: %v", err)
-	}
+	check.ErrorIs(t, must.Err(x.Recover(path)), ErrNoJournal, "of a journal that is gone")
 }
 
 // A damaged journal adds nothing that cannot be written to a file.
@@ -149,9 +143,7 @@ func FuzzRecover(f *testing.F) {
 			}
 			return
 		}
-		if err := x.File.Write(&bytes.Buffer{}); err != nil {
-			t.Errorf("what is recovered cannot be written: %v", err)
-		}
+		check.NoError(t, x.File.Write(&bytes.Buffer{}), "what is recovered cannot be written")
 	})
 }
 
@@ -163,20 +155,14 @@ func TestJournalFollows(t *testing.T) {
 	j := must.Get(MakeJournal(from, mark))
 	j.Close()
 	MoveJournal(from, to, NewMark()) // of another file
-	if _, err := os.Stat(JournalPath(to)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("another file's journal went along: %v", err)
-	}
+	check.ErrorIs(t, must.Err(os.Stat(JournalPath(to))), fs.ErrNotExist, "another file's journal went along")
 	MoveJournal(from, to, mark)
-	if _, err := os.Stat(JournalPath(from)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the journal is at its old place: %v", err)
-	}
+	check.ErrorIs(t, must.Err(os.Stat(JournalPath(from))), fs.ErrNotExist, "the journal is at its old place")
 	in := must.Get(OpenJournal(to, mark))
 	in.Close()
 	must.Do(os.WriteFile(JournalPath(from), []byte("theirs"), 0o600))
 	MoveJournal(to, from, mark)
-	if text, err := os.ReadFile(JournalPath(from)); err != nil || string(text) != "theirs" {
-		t.Errorf("%q, %v", text, err)
-	}
+	check.Equal(t, string(must.Get(os.ReadFile(JournalPath(from)))), "theirs", "ReadFile")
 }
 
 // A fixed sampler has looks of one time.
@@ -194,7 +180,6 @@ func TestLookBetweenVisits(t *testing.T) {
 	r := &run{Experiment: &Experiment{File: new(params.File)}, looks: make(map[int32][]params.Sample)}
 	r.hear(&answers{launch: 3}, e)
 	want := map[int32][]params.Sample{1: {{Launch: 3, At: 2, Watch: 1, Before: 64, After: 64, Computed: 8.5}}}
-	if !reflect.DeepEqual(r.looks, want) || !slices.Equal(r.File.Watches[0].CPUs, []int{2, 5}) {
-		t.Errorf("%+v of %+v, want %+v", r.looks, r.File.Watches, want)
-	}
+	check.Deep(t, r.looks, want, "looks")
+	check.Slices(t, r.File.Watches[0].CPUs, []int{2, 5}, "CPUs")
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/params"
 )
 
@@ -65,9 +66,7 @@ func TestChooser(t *testing.T) {
 		order = append(order, at)
 		c.took(at, Reading{})
 	}
-	if !slices.Equal(order, []int{0, 1, 2, 3}) {
-		t.Errorf("without looks: %v", order)
-	}
+	check.Slices(t, order, []int{0, 1, 2, 3}, "without looks")
 }
 
 // lookedAt is a reading of workers on these CPUs, with looks before and after it.
@@ -100,9 +99,7 @@ func TestTurns(t *testing.T) {
 		}
 	}
 	for i, n := range made {
-		if want := []int{4, 4, 1}[i/10]; n != want {
-			t.Errorf("visit %d was made %d times, want %d", i, n, want)
-		}
+		check.Equal(t, n, []int{4, 4, 1}[i/10], "times of visit %d", i)
 	}
 }
 
@@ -154,9 +151,8 @@ func TestNarrow(t *testing.T) {
 	} {
 		r := moved(of.states, of.time)
 		first := r.narrow(r.places())
-		if len(first) != of.cells || r.launches != of.launches {
-			t.Errorf("%d states, %v: %d cells in %d launches, want %d in %d", of.states, of.time, len(first), r.launches, of.cells, of.launches)
-		}
+		check.Equal(t, len(first), of.cells, "%d states, %v: cells of the first launch", of.states, of.time)
+		check.Equal(t, r.launches, of.launches, "%d states, %v: launches", of.states, of.time)
 		in := make(map[int]bool)
 		for _, p := range first {
 			in[p.cell] = true
@@ -195,9 +191,7 @@ func TestGlance(t *testing.T) {
 				ended = i
 			}
 		}
-		if ended != of.ends {
-			t.Errorf("%v, %g ns: ends at look %d, want %d", of.after, of.slow, ended, of.ends)
-		}
+		check.Equal(t, ended, of.ends, "%v, %g ns: ends at look", of.after, of.slow)
 	}
 }
 
@@ -209,9 +203,7 @@ func TestSpared(t *testing.T) {
 	} {
 		r := moved(1, time)
 		r.launch = 0
-		if got := math.Round(float64(time) / float64(r.slice())); int(got) != launches {
-			t.Errorf("%v: a first launch of %v, that is %g", time, r.slice(), got)
-		}
+		check.Equal(t, int(math.Round(float64(time)/float64(r.slice()))), launches, "%v: launches like the first, of %v", time, r.slice())
 		if r.Narrows = false; math.Round(float64(time)/float64(r.slice())) != LeastLaunches {
 			t.Errorf("%v, every cell is needed: a first launch of %v", time, r.slice())
 		}

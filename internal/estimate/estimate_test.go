@@ -12,6 +12,8 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/survey/access"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/params"
@@ -66,10 +68,7 @@ func TestReadErrors(t *testing.T) {
 		{strings.Repeat("[[phase]]\n", maxPhases+1), "10001 phases"},
 		{strings.Repeat("#", maxFile+1), "more than 1048576 bytes"},
 	} {
-		_, err := parse([]byte(tt.text))
-		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%.80q: %v, want %q", tt.text, err, tt.want)
-		}
+		contains.Error(t, must.Err(parse([]byte(tt.text))), tt.want)
 	}
 }
 
@@ -98,36 +97,12 @@ func exactly(ns float64) fit.Estimate {
 
 func TestEstimate(t *testing.T) {
 	m := NewMachine("host", []*params.File{{}, simple()}, model.Choice{})
-	e := must.Get(m.Estimate(read(t, `
-ranks = 2
-[[phase]]
-name = "a"
-pass = "read"
-type = "float64"
-n = 4096
-times = 10
-[[phase]]
-pass = "read"
-type = "float64"
-n = 4096
-stride = 8 # in the middle between 1 and 64 by logarithm: √(2·10)
-[[phase]]
-message = "permutation"
-bytes = 3000
-times = 2
-[[phase]]
-disk = "read"
-bytes = 2000
-[[phase]]
-disk = "read"
-bytes = "4M" # beyond
-`)))
+	e := must.Get(m.Estimate(must.Get(ReadFile("testdata/kinds.toml"))))
 	want := []float64{10 * 2 * 4096, math.Sqrt(20) * 4096, 2 * (1000 + 3000), 1e6 + 2000, 1e6 + 4<<20}
 	sum := 0.
 	for i, p := range e.Phases {
-		if math.Abs(p.Total.Center/want[i]-1) > 1e-6 || p.Extrapolated != (i == 4) {
-			t.Errorf("%s: %g ns, extrapolated %v, want %g", p.Phase, p.Total.Center, p.Extrapolated, want[i])
-		}
+		check.Near(t, p.Total.Center/want[i], 1, 1e-6, "%s: share of the time wanted", p.Phase)
+		check.Equal(t, p.Extrapolated, (i == 4), "%s: extrapolated", p.Phase)
 		sum += want[i]
 	}
 	if math.Abs(e.Total.Center/sum-1) > 1e-6 || e.Total.Known() || !e.Phases[0].Total.Known() || !e.Extrapolated {
@@ -149,22 +124,7 @@ func TestSeveralFiles(t *testing.T) {
 	others, writes := of("b", "read-float64-2", 16*1000, 9000), of("b", "write-float64-1", 8*1000, 7000)
 	same := of("a", "read-float64-4", 32*1000, 1)
 	same.Cells[0].Placement = "spread"
-	e := must.Get(NewMachine("", []*params.File{columns, others, same, rows, writes}, model.Choice{}).Estimate(read(t, `
-[[phase]]
-pass = "read"
-type = "float64"
-n = 1000
-stride = 2
-[[phase]]
-pass = "write"
-type = "float64"
-n = 1000
-[[phase]]
-pass = "read"
-type = "float64"
-n = 1000
-stride = 4
-`)))
+	e := must.Get(NewMachine("", []*params.File{columns, others, same, rows, writes}, model.Choice{}).Estimate(must.Get(ReadFile("testdata/strides.toml"))))
 	for i, want := range []float64{2000, 7000, 4000} {
 		near(t, e.Phases[i].Phase, e.Phases[i].Total.Center, want, 1e-6)
 	}
@@ -175,9 +135,7 @@ func TestZero(t *testing.T) {
 	pass := access.Pass{Operation: "read", Type: "int32", N: 1000, Stride: 1}
 	f := &params.File{Cells: []params.Cell{{Key: params.Key{Kind: params.AccessCell, Tau: 1, Bytes: pass.Bytes(), Variant: pass.Variant()}, Time: exactly(0)}}}
 	p := read(t, "[[phase]]\npass = \"read\"\ntype = \"int32\"\nn = 1000\n")
-	if e, err := NewMachine("m", []*params.File{f}, model.Choice{}).Estimate(p); err == nil || !strings.Contains(err.Error(), "a time of 0 for it") {
-		t.Errorf("%+v, %v", e, err)
-	}
+	contains.Error(t, must.Err(NewMachine("m", []*params.File{f}, model.Choice{}).Estimate(p)), "a time of 0 for it")
 }
 
 // Advice names the alternative that saves most, and the saving; TestSection6 has passes at stride 1, and TestTable7
@@ -228,9 +186,7 @@ func TestMessages(t *testing.T) {
 	e := must.Get(m.Estimate(read(t, "ranks = 2\n[[phase]]\nmessage = \"bcast:linear\"\nbytes = \"8K\"\n[[phase]]\nmessage = \"bcast\"\nbytes = \"8K\"\ntimes = 2\n")))
 	near(t, "0.5 + 2·8.192 µs", e.Phases[0].Total.Center, 16_884, 1)
 	near(t, "the cheapest, twice 2·8.192 µs", e.Phases[1].Total.Center, 2*16_384, 1)
-	if want := "τ-Lop, bcast:linear"; e.Phases[0].From != want {
-		t.Errorf("from %s, want %s", e.Phases[0].From, want)
-	}
+	check.Equal(t, e.Phases[0].From, "τ-Lop, bcast:linear", "from")
 	var lacks *LackingError
 	if _, err := m.Estimate(read(t, "ranks = 2\n[[phase]]\nmessage = \"allreduce\"\nbytes = 1024\n")); !errors.As(err, &lacks) || lacks.Kind != params.GammaCell {
 		t.Errorf("%v, want γ to be missing", err)
@@ -291,9 +247,7 @@ func (p platform) estimate(t *testing.T, file string, others ...platform) *Estim
 
 func near(t *testing.T, what string, got, want, within float64) {
 	t.Helper()
-	if math.Abs(got-want) > within {
-		t.Errorf("%s: %g, want %g", what, got, want)
-	}
+	check.Near(t, got, want, within, "%s", what)
 }
 
 // Section 6: 512 × 512 on each node of a T3E; predicted 68.5 s, measured 54.6 s. The report does not tell the
@@ -307,9 +261,7 @@ func TestSection6(t *testing.T) {
 	// The transposed variant took 8.6 s. By Table 3, which has the SP's costs, it takes 36.8 s: 120 ns are
 	// too long for neighbouring elements.
 	near(t, "transposed, s", transposed.Total.Center/1e9, 36.9, 0.05)
-	if want := "Worth improving first: rows of B by columns of C, 100 % of the time; at stride 1 it would take 36.7 s instead of 68.5 s, and all of it 36.8 s."; plain.Advice != want {
-		t.Errorf("%s\nwant\n%s", plain.Advice, want)
-	}
+	check.Equal(t, plain.Advice, "Worth improving first: rows of B by columns of C, 100 % of the time; at stride 1 it would take 36.7 s instead of 68.5 s, and all of it 36.8 s.", "Advice")
 }
 
 // Table 7: the boundary exchange of six ranks took 323.54 µs on the SP and 323.03 µs on the T3E. Eq. (7), with
@@ -331,28 +283,12 @@ func TestTable7(t *testing.T) {
 	}
 	near(t, "364.80 is 310.80 and a startup", 364.80, 310.80+sp.startup, 1e-9)
 	want := "Worth improving first: left neighbour, 41 % of the time; with all pairs at once it would take 129 µs instead of 387 µs, and all of it 675 µs."
-	if e := sp.estimate(t, "boundary-serial.toml"); e.Advice != want {
-		t.Errorf("%s\nwant\n%s", e.Advice, want)
-	}
+	check.Equal(t, sp.estimate(t, "boundary-serial.toml").Advice, want, "estimate")
 }
 
 // Tables 4 to 6 in one program: the permutation and scatter of Table 5, and the lines of Table 6.
 func TestTables5And6(t *testing.T) {
-	p := read(t, `
-ranks = 8
-[[phase]]
-message = "permutation"
-bytes = 16_000_000
-[[phase]]
-message = "scatter"
-bytes = 2_000_000
-[[phase]]
-disk = "write"
-bytes = 1_550_000
-[[phase]]
-disk = "read"
-bytes = 2_550_000
-`)
+	p := must.Get(ReadFile("testdata/patterns.toml"))
 	e := must.Get(NewMachine("host", []*params.File{sp.file()}, model.Choice{Model: IMH}).Estimate(p))
 	for i, ms := range []float64{320, 140, 11, 11} {
 		near(t, e.Phases[i].Phase, e.Phases[i].Total.Center/1e6, ms, 0.1)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/model"
@@ -23,9 +25,7 @@ func TestRun(t *testing.T) {
 			t.Fatalf("%d cells, want 2", len(f.Cells))
 		}
 		// simple has no products, so there is no estimate.
-		if _, err := c.Runs(f, NewMachine("host", []*params.File{simple()}, model.Choice{})); err == nil {
-			t.Error("an estimate without parameters")
-		}
+		check.Error(t, must.Err(c.Runs(f, NewMachine("host", []*params.File{simple()}, model.Choice{}))), "an estimate without parameters")
 		for i := range f.Cells {
 			f.Cells[i].Time = exactly(1e6)
 		}
@@ -74,11 +74,8 @@ func TestCannonCheck(t *testing.T) {
 		{Cannon{7, 1}, "from 8 to 2048"}, {Cannon{2049, 1}, "from 8 to 2048"},
 		{Cannon{512, 2}, "no square"}, {Cannon{512, 0}, "no square"}, {Cannon{512, -4}, "no square"}, {Cannon{512, 1025}, "no square"},
 	} {
-		err := tt.c.Check()
-		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%+v: %v, want %q", tt.c, err, tt.want)
-		}
-		if err == nil {
+		contains.Error(t, tt.c.Check(), tt.want)
+		if tt.want == "" {
 			tt.c.Program(Plain)
 			tt.c.Program(Transposed)
 		}

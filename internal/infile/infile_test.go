@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -75,9 +75,7 @@ func TestNames(t *testing.T) {
 		" indented.json\ntrailing \n":  {" indented.json", "trailing "},
 		strings.Repeat("x\n", 3) + "é": {"x", "x", "x", "é"},
 	} {
-		if got, err := Names(strings.NewReader(text), "list"); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
-		}
+		check.Deep(t, must.Get(Names(strings.NewReader(text), "list")), want, "%q", text)
 	}
 	for text, want := range map[string]string{
 		"":                               "list holds no name of a file",
@@ -108,8 +106,6 @@ func FuzzNames(f *testing.F) {
 				t.Errorf("%q is no name", name)
 			}
 		}
-		if again, err := Names(strings.NewReader(strings.Join(names, "\n")), "again"); err != nil || len(again) != len(names) {
-			t.Errorf("%q, read again: %q, %v", names, again, err)
-		}
+		check.Equal(t, len(must.Get(Names(strings.NewReader(strings.Join(names, "\n")), "again"))), len(names), "%q, read again", names)
 	})
 }

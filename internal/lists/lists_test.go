@@ -5,40 +5,30 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/check"
 )
 
 func TestLists(t *testing.T) {
 	numbers := []int{3, 1, 3, 2, 1}
-	if got := Map(numbers, strconv.Itoa); !slices.Equal(got, []string{"3", "1", "3", "2", "1"}) {
-		t.Errorf("Map: %v", got)
-	}
-	if got := fmt.Sprint(Concat(numbers, func(n int) []int { return numbers[:n-1] })); got != "[3 1 3 1 3]" {
-		t.Errorf("Concat: %s", got)
-	}
+	check.Slices(t, Map(numbers, strconv.Itoa), []string{"3", "1", "3", "2", "1"}, "Map")
+	check.Equal(t, fmt.Sprint(Concat(numbers, func(n int) []int { return numbers[:n-1] })), "[3 1 3 1 3]", "Concat")
 	for n, want := range []string{"[]", "[3]", "[3 1]", "[3 3 1]"} {
-		if got := fmt.Sprint(Spread(numbers, n)); got != want {
-			t.Errorf("Spread %d: %s, want %s", n, got, want)
-		}
+		check.Equal(t, fmt.Sprint(Spread(numbers, n)), want, "Spread %d", n)
 	}
 	odd := Filter(numbers, func(n int) bool { return n%2 == 1 })
-	if !slices.Equal(odd, []int{3, 1, 3, 1}) {
-		t.Errorf("Filter: %v", odd)
-	}
+	check.Slices(t, odd, []int{3, 1, 3, 1}, "Filter")
 	if one := Find(numbers, func(n int) bool { return n < 3 }); one != &numbers[1] || Find(numbers, func(n int) bool { return n > 3 }) != nil {
 		t.Error("Find is wrong")
 	}
 	if odd[0] = 7; numbers[0] != 3 {
 		t.Error("Filter changed its argument")
 	}
-	if got := Unique(numbers); !slices.Equal(got, []int{3, 1, 2}) {
-		t.Errorf("Unique: %v", got)
-	}
+	check.Slices(t, Unique(numbers), []int{3, 1, 2}, "Unique")
 	if got := Rising(numbers); !slices.Equal(got, []int{1, 2, 3}) || numbers[0] != 3 {
 		t.Errorf("Rising: %v of %v", got, numbers)
 	}
-	if got := fmt.Sprint(Groups(numbers, func(n int) int { return n % 2 })); got != "[[3 1 3 1] [2]]" {
-		t.Errorf("Groups: %s", got)
-	}
+	check.Equal(t, fmt.Sprint(Groups(numbers, func(n int) int { return n % 2 })), "[[3 1 3 1] [2]]", "Groups")
 	if got := fmt.Sprint(Sum(numbers, func(n int) int { return n * n }), Most(numbers, func(n int) int { return -n }), Most(numbers, func(n int) int { return n })); got != "24 0 3" {
 		t.Errorf("Sum and Most: %s", got)
 	}
@@ -50,9 +40,7 @@ func TestLists(t *testing.T) {
 	for _, n := range numbers {
 		rising = Insert(rising, n)
 	}
-	if !slices.Equal(rising, []int{1, 2, 3}) {
-		t.Errorf("Insert: %v", rising)
-	}
+	check.Slices(t, rising, []int{1, 2, 3}, "Insert")
 	if Map(nil, strconv.Itoa) != nil || Filter(numbers, func(int) bool { return false }) != nil || Unique[int](nil) != nil || Indices(0) != nil {
 		t.Error("an empty list is not nil")
 	}

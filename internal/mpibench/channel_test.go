@@ -3,12 +3,13 @@ package mpibench
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -105,14 +106,8 @@ func TestChannelOf(t *testing.T) {
 		if left, lacking := results.SayPairs(tt.pairs); len(left) > 0 || lacking > 0 {
 			t.Errorf("%s: pairs %v are left, those of line %d lack", tt.name, left, lacking)
 		}
-		c, err := ChannelOf(results.Times, tt.copies)
-		if err != nil {
-			t.Errorf("%s: %v", tt.name, err)
-			continue
-		}
-		if math.Abs(c.Overhead.Center-overhead) > 0.01 {
-			t.Errorf("%s: o is %g ns, want %g", tt.name, c.Overhead.Center, overhead)
-		}
+		c := must.Get(ChannelOf(results.Times, tt.copies))
+		check.Near(t, c.Overhead.Center, overhead, 0.01, "%s: o, ns", tt.name)
 		for _, want := range []struct {
 			what string
 			got  []Transfer
@@ -125,17 +120,13 @@ func TestChannelOf(t *testing.T) {
 					t.Errorf("%s, %s: L(%d,%d) is %g ns, want %g", tt.name, want.what, l.Bytes, l.Tau, l.Time.Center, x)
 				}
 			}
-			if got := lists.Rising(taus); !slices.Equal(got, want.taus) {
-				t.Errorf("%s, %s: τ = %v, want %v", tt.name, want.what, got, want.taus)
-			}
+			check.Slices(t, lists.Rising(taus), want.taus, "%s, %s: τ", tt.name, want.what)
 		}
 		file := c.File(true)
 		if tt.copies == BetweenNodes {
 			file = c.Network(params.Network{Name: "ib0", Kind: "ib"})
 		}
-		if err := file.Validate(); err != nil {
-			t.Errorf("%s: %v", tt.name, err)
-		}
+		check.NoError(t, file.Validate(), "%s", tt.name)
 	}
 }
 
@@ -154,9 +145,7 @@ func TestChannelOfRefuses(t *testing.T) {
 		{latency + "# Benchmarking Sendrecv\n# #processes = 2\n#bytes #repetitions t_max[usec]\n64 1000 3.00\n", "fewer than two sizes"},
 	} {
 		results := must.Get(Read(strings.NewReader(tt.text), "out.txt"))
-		if c, err := ChannelOf(results.Times, WithinNode); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%q: %+v, %v; want %q", tt.text, c, err, tt.want)
-		}
+		contains.Error(t, must.Err(ChannelOf(results.Times, WithinNode)), tt.want)
 	}
 }
 
@@ -169,9 +158,8 @@ func TestChannelLeavesOut(t *testing.T) {
 	if got := strings.Join(omitted(c.LeftOut), "\n"); len(c.LeftOut) != 2 || !strings.Contains(got, "m = 128 not every τ") || !strings.Contains(got, "m = 1, 2 some took no longer") {
 		t.Errorf("left out: %s", got)
 	}
-	if c.Overhead.Center != 500 || len(c.Exchange) != 4 {
-		t.Errorf("%+v", c)
-	}
+	check.Equal(t, c.Overhead.Center, 500, "o")
+	check.Equal(t, len(c.Exchange), 4, "number of exchanges")
 	large := strings.ReplaceAll(strings.ReplaceAll(text, "\n1 1000", "\n10 1000"), "\n2 1000", "\n20 1000")
 	results = must.Get(Read(strings.NewReader(large), "out.txt"))
 	if c = must.Get(ChannelOf(results.Times, WithinNode)); c.Overhead.N != 0 || c.Overhead.Center != 0 || len(c.File(false).Warnings) != 2 {
@@ -200,26 +188,18 @@ func TestWithOwn(t *testing.T) {
 	if err := f.Validate(); err != nil || len(f.Cells) != before+6 {
 		t.Errorf("%d cells more, want 6: %v", len(f.Cells)-before, err)
 	}
-	if own, err := f.Own("", false); err != nil || own.Times[0][0] != 64e-9 {
-		t.Errorf("own copies: %v, %v", own, err)
-	}
-	if gamma, err := f.Gamma(""); err != nil || len(gamma.Operators) != 1 {
-		t.Errorf("γ: %v, %v", gamma, err)
-	}
+	check.Equal(t, must.Get(f.Own("", false)).Times[0][0], 64e-9, "own copies")
+	check.Equal(t, len(must.Get(f.Gamma("")).Operators), 1, "γ")
 	// A channel of the other state of the cache gives its messages, too.
 	both := c.File(true)
 	WithOwn(both, f)
 	must.Do(both.Validate())
 	for _, off := range []bool{false, true} {
-		if table, err := both.Table(params.Selection{Setup: params.Sendrecv, OffCache: off}); err != nil || !slices.Equal(table.Transfers.Sizes, f.Plan.Sizes) {
-			t.Errorf("off cache %v: %+v, %v", off, table, err)
-		}
+		check.Slices(t, must.Get(both.Table(params.Selection{Setup: params.Sendrecv, OffCache: off})).Transfers.Sizes, f.Plan.Sizes, "off cache %v", off)
 	}
 	again := c.File(false)
 	WithOwn(again, f)
-	if len(again.Cells) != len(f.Cells) {
-		t.Errorf("%d cells of one state of the cache, want %d", len(again.Cells), len(f.Cells))
-	}
+	check.Equal(t, len(again.Cells), len(f.Cells), "cells of one state of the cache")
 }
 
 // Reductions are no messages: within nodes they give γ, between nodes nothing.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -46,9 +47,7 @@ func TestTakeGamma(t *testing.T) {
 			t.Errorf("γ of %s, m = %d, τ = %d: %g ns, %v, %v; want %g", want.operator, want.m, want.tau, ns, beyond, err, want.ns)
 		}
 	}
-	if _, err := gamma.Operator("SUM_I_SCALAR"); err == nil {
-		t.Error("γ of one element at a time stayed, which is not how the library reduces")
-	}
+	check.Error(t, must.Err(gamma.Operator("SUM_I_SCALAR")), "γ of one element at a time stayed, which is not how the library reduces")
 	if operators, leftOut := TakeGamma(f, results.Times[:0]); operators != nil || leftOut != nil {
 		t.Errorf("γ of %v, left out %v, of nothing", operators, leftOut)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -59,9 +60,7 @@ func TestBare(t *testing.T) {
 		"# OSU MPI Latency Test v7.5":                "# OSU MPI Latency Test v7.5",
 		"\x1b[":                                      "\x1b[",
 	} {
-		if got := bare(line); got != want {
-			t.Errorf("%q: got %q, want %q", line, got, want)
-		}
+		check.Equal(t, bare(line), want, "%q", line)
 	}
 }
 

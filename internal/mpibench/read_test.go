@@ -1,7 +1,6 @@
 package mpibench
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -175,24 +175,6 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func TestVersionOfIMB(t *testing.T) {
-	for _, tt := range []struct {
-		text string
-		want int
-	}{
-		{"#    Intel(R) MPI Benchmarks 2021.11, MPI-1 part", 2021},
-		{"#    Intel(R) MPI Benchmarks 2018 Update 1, MPI-1 part", 2018},
-		{"#    Intel (R) MPI Benchmarks 4.1, MPI-1 part", 4},
-		{"#    Intel (R) MPI Benchmark Suite V2.3, MPI-1 part", 2},
-		{"# Date : Sat Nov 21", newest},
-	} {
-		p := parser{lines: infile.NewLines(strings.NewReader(""), "test", maxLine), imb: newest}
-		if err := p.read(tt.text); err != nil || p.imb != tt.want {
-			t.Errorf("%s: %d, %v; want %d", tt.text, p.imb, err, tt.want)
-		}
-	}
-}
-
 // sizes writes n rows.
 func sizes(n int) string {
 	var b strings.Builder
@@ -239,14 +221,9 @@ func TestReadRefuses(t *testing.T) {
 		{"n1: " + osuHead + "n2: " + osuHead + "n1: 8 0.31\n", `out.txt:5: lines of "n1:" and "n2:" alternate`},
 		{"\xff\xfe#\x00", "out.txt:1: the file is UTF-16"},
 	} {
-		got, err := Read(strings.NewReader(tt.text), "out.txt")
-		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%.60q: %v, %v; want one line with %q", tt.text, got, err, tt.want)
-		}
+		contains.Error(t, must.Err(Read(strings.NewReader(tt.text), "out.txt")), tt.want)
 	}
-	if _, err := ReadFile(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("no file: %v", err)
-	}
+	check.ErrorIs(t, must.Err(ReadFile(filepath.Join(t.TempDir(), "none"))), fs.ErrNotExist, "no file")
 }
 
 // IMB says that buffers were off cache where it repeats its command, and nowhere else.
@@ -256,8 +233,6 @@ func TestOffCache(t *testing.T) {
 		if off {
 			text = strings.Replace(text, " -npmin 2 ", " -off_cache -1 -npmin 2 ", 1)
 		}
-		if got, err := Read(strings.NewReader(text), "imb.txt"); err != nil || got.OffCache != off {
-			t.Errorf("off cache is %t, want %t: %v", got.OffCache, off, err)
-		}
+		check.Equal(t, must.Get(Read(strings.NewReader(text), "imb.txt")).OffCache, off, "off cache")
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/gofrs/flock"
 	"golang.org/x/sys/unix"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/sandbox"
 )
@@ -34,9 +35,7 @@ func holds(t *testing.T, dir string, want map[string]string) {
 		}
 	}
 	for name, text := range want {
-		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != text {
-			t.Errorf("%s holds %q, want %q (%v)", name, got, text, err)
-		}
+		check.Equal(t, string(must.Get(os.ReadFile(filepath.Join(dir, name)))), text, "%s holds", name)
 	}
 }
 
@@ -76,9 +75,7 @@ func TestWriteReplaces(t *testing.T) {
 				save(t, filepath.Join(dir, name), text, 0o640)
 			}
 			for _, name := range []string{"x", "old"} {
-				if err := Check(filepath.Join(dir, name)); err != nil {
-					t.Errorf("%s: %v", who, err)
-				}
+				check.NoError(t, Check(filepath.Join(dir, name)), "%s", who)
 			}
 			holds(t, dir, files)
 			broken := errors.New("broken")
@@ -89,9 +86,7 @@ func TestWriteReplaces(t *testing.T) {
 			holds(t, dir, files)
 			for name, want := range map[string]fs.FileMode{"x": 0o644, "old": 0o640} {
 				files[name] = "long after"
-				if err := Write(filepath.Join(dir, name), text(files[name])); err != nil {
-					t.Errorf("%s: %v", who, err)
-				}
+				check.NoError(t, Write(filepath.Join(dir, name), text(files[name])), "%s", who)
 				if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode()&^0o022 != want&^0o022 {
 					t.Errorf("%s has mode %v (%v), want %v", name, info.Mode(), err, want)
 				}
@@ -112,21 +107,13 @@ func TestWriteFollowsLinks(t *testing.T) {
 	save(t, filepath.Join(dir, "b/x"), "before", 0o604)
 	for path, target := range map[string]string{"a/absolute": "b/x", "a/two": "b/y", "a/new": "b/z", "a/dir/../v": "b/v", "a/up": "b/w"} {
 		path = dir + "/" + path
-		if err := errors.Join(Check(path), Write(path, text(target))); err != nil {
-			t.Errorf("%s: %v", path, err)
-		}
-		if got, err := os.ReadFile(filepath.Join(dir, target)); err != nil || string(got) != target {
-			t.Errorf("%s holds %q (%v)", target, got, err)
-		}
+		check.NoError(t, errors.Join(Check(path), Write(path, text(target))), "%s", path)
+		check.Equal(t, string(must.Get(os.ReadFile(filepath.Join(dir, target)))), target, "holds")
 	}
 	for link, to := range links {
-		if is, err := os.Readlink(filepath.Join(dir, link)); err != nil || is != to {
-			t.Errorf("%s leads to %s (%v), want %s", link, is, err, to)
-		}
+		check.Equal(t, must.Get(os.Readlink(filepath.Join(dir, link))), to, "%s leads to", link)
 	}
-	if info, err := os.Stat(filepath.Join(dir, "b/x")); err != nil || info.Mode() != 0o604 {
-		t.Errorf("%v %v", info.Mode(), err)
-	}
+	check.Equal(t, must.Get(os.Stat(filepath.Join(dir, "b/x"))).Mode(), 0o604, "Stat")
 	refused(t, filepath.Join(dir, "a/circle"), "symbolic links")
 }
 
@@ -181,9 +168,7 @@ func TestWriteStreams(t *testing.T) {
 		}()
 		select {
 		case err := <-done:
-			if err != nil {
-				t.Errorf("%s: %v", path, err)
-			}
+			check.NoError(t, err, "%s", path)
 		case <-time.After(time.Minute):
 			t.Fatalf("%s hangs", path)
 		}
@@ -191,12 +176,8 @@ func TestWriteStreams(t *testing.T) {
 			t.Errorf("%s became %v, %v", path, is.Mode(), err)
 		}
 	}
-	if text, err := io.ReadAll(gone); err != nil || string(text) != "through" {
-		t.Errorf("%q, %v", text, err)
-	}
-	if is, err := os.Readlink(link); err != nil || is != "null" {
-		t.Errorf("the link leads to %s, %v", is, err)
-	}
+	check.Equal(t, string(must.Get(io.ReadAll(gone))), "through", "ReadAll")
+	check.Equal(t, must.Get(os.Readlink(link)), "null", "the link leads to")
 	if err := unix.Mknod(disk, unix.S_IFBLK|0o600, int(unix.Mkdev(240, 255))); err == nil { // no driver has this number
 		refused(t, disk, "disk")
 	}
@@ -238,9 +219,7 @@ func TestReasons(t *testing.T) {
 	} {
 		refused(t, dir+"/"+path, want)
 	}
-	if err := Check(dir + "/" + strings.Repeat("x", 255)); err != nil {
-		t.Errorf("the longest name that there is: %v", err)
-	}
+	check.NoError(t, Check(dir+"/"+strings.Repeat("x", 255)), "the longest name that there is")
 	sandbox.User(t, func() { refused(t, dir+"/closed/x", "this user may not write into the directory") })
 	sandbox.Without(t, unix.SYS_OPENAT, unix.EPERM, func() { refused(t, dir+"/x", "does not permit") })
 }
@@ -256,9 +235,7 @@ func TestFileSystems(t *testing.T) {
 			t.Error(err)
 		}
 		holds(t, dir, map[string]string{"x": "before"})
-		if err := Write(path, text("after")); err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, Write(path, text("after")), "Write")
 		if err := unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
 			t.Error(err)
 			return
@@ -300,14 +277,10 @@ func TestWriteBeside(t *testing.T) {
 				if err := f.Write(text("ours")); !errors.As(err, &moved) || moved.From != path || moved.To != filepath.Join(dir, "x-3.json") || f.Path != moved.To {
 					t.Errorf("%s: %v", name, err)
 				}
-				if err := f.Write(text("ours again")); err != nil {
-					t.Errorf("%s: %v", name, err)
-				}
+				check.NoError(t, f.Write(text("ours again")), "%s", name)
 				f.Release()
 				holds(t, dir, map[string]string{"x.json": "theirs, and longer", "x-2.json": "another", "x-3.json": "ours again"})
-				if info, err := os.Stat(f.Path); err != nil || info.Mode() != 0o640 {
-					t.Errorf("%s: mode %v, %v", name, info.Mode(), err)
-				}
+				check.Equal(t, must.Get(os.Stat(f.Path)).Mode(), 0o640, "%s: mode", name)
 			}
 		}
 	}
@@ -339,9 +312,7 @@ func TestHold(t *testing.T) {
 	if err == nil {
 		err = f.Write(text("after"))
 	}
-	if err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, err, "the file through its link")
 	holds(t, dir, map[string]string{"x.json": "after", "x-2.json": "early"})
 }
 
@@ -360,9 +331,7 @@ func TestLocks(t *testing.T) {
 		t.Fatal(warning, err)
 	}
 	lock.release()
-	if _, err := os.Lstat(file + ".lock"); err == nil {
-		t.Error("the lock is still there")
-	}
+	check.Error(t, must.Err(os.Lstat(file+".lock")), "the lock is still there")
 	// Another program's file, which it holds.
 	write("")
 	holder := flock.New(file + ".lock")

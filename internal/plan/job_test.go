@@ -17,6 +17,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/mpi"
 )
@@ -55,13 +56,9 @@ func TestWrite(t *testing.T) {
 	}
 	f := must.Get(os.Open(filepath.Join(folder, Name)))
 	defer f.Close()
-	if again, err := ReadManifest(f, Name); err != nil || len(again.Cells) != 2 {
-		t.Errorf("%v", err)
-	}
+	check.Equal(t, len(must.Get(ReadManifest(f, Name)).Cells), 2, "ReadManifest")
 	m.Passes++
-	if err := m.Write(folder, openMPI(t), time.Minute); err == nil {
-		t.Error("another plan was written over")
-	}
+	check.Error(t, m.Write(folder, openMPI(t), time.Minute), "another plan was written over")
 }
 
 // pass is the times of one pass: own of the own choice and of setting 3, half of it of setting 1.
@@ -147,9 +144,7 @@ func TestConcludeOfMany(t *testing.T) {
 		if ratio := fit.Median(r.pairs(i, 1)); ratio.Lo > 1 {
 			seem++
 		}
-		if c.Timed != (i == 100) {
-			t.Errorf("cell %d: %+v", i, c)
-		}
+		check.Equal(t, c.Timed, (i == 100), "cell %d", i)
 	}
 	if seem == 0 {
 		t.Error("no setting seems quicker by chance")
@@ -206,13 +201,9 @@ func TestSuites(t *testing.T) {
 			t.Errorf("%v", l.Environment)
 		}
 	}
-	if want := []string{"P2-bcast=own", "P2-bcast=1:0:0", "P2-bcast=3:0:512", "P2-bcast=own+UCX_RNDV_THRESH=8K"}; !slices.Equal(names, want) {
-		t.Errorf("%v, want %v", names, want)
-	}
+	check.Slices(t, names, []string{"P2-bcast=own", "P2-bcast=1:0:0", "P2-bcast=3:0:512", "P2-bcast=own+UCX_RNDV_THRESH=8K"}, "names")
 	m.With = "imb"
-	if l := m.Launches(library)[0]; l.Lines[0] != "IMB-MPI1 Bcast -npmin 2 -iter 100 -iter_policy off -msglog 10:11" {
-		t.Errorf("%q", l.Lines)
-	}
+	check.Equal(t, m.Launches(library)[0].Lines[0], "IMB-MPI1 Bcast -npmin 2 -iter 100 -iter_policy off -msglog 10:11", "Launches")
 	osu := "# OSU MPI Broadcast Latency Test v5.3\n# Size       Avg Latency(us)\n"
 	imb := "#----\n# Benchmarking Bcast\n# #processes = 2\n#----\n#bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n"
 	// The suite also times a setting at a size, between others, at which the plan would not.
@@ -269,9 +260,7 @@ func TestReadLeavesOut(t *testing.T) {
 	m.Cells[0].Options = []Option{{Seconds: 1e-6}, {mpi.Setting{Name: "binomial"}, 1e-6}}
 	for version, left := range map[string]int{"MPICH Version: 4.0.2": 0, "MPICH Version:      4.3.2": 0, "MPICH Version:      5.1.0a1": 1} {
 		text := strings.Replace(head, "Open MPI v4.1.4", version, 1) + "time\tbcast\tbinomial\t2\t1024\t1.5\n"
-		if r, err := m.Read(fstest.MapFS{"results/x.tsv": {Data: []byte(text)}}, must.Get(mpi.Tunable("mpich4"))); err != nil || len(r.LeftOut) != left {
-			t.Errorf("%s: %v %+v", version, err, r)
-		}
+		check.Equal(t, len(must.Get(m.Read(fstest.MapFS{"results/x.tsv": {Data: []byte(text)}}, must.Get(mpi.Tunable("mpich4")))).LeftOut), left, "%s", version)
 	}
 }
 

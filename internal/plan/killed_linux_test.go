@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -93,9 +94,7 @@ func killed(t *testing.T, compiler []string, launcher string, points []string) {
 			text := must.Get(os.ReadFile(name))
 			times += strings.Count(string(text), "\ntime\t")
 		}
-		if times != timed {
-			t.Errorf("%s: %d times of %d settings", point, times, timed)
-		}
+		check.Equal(t, times, timed, "%s: times and settings", point)
 	}
 }
 

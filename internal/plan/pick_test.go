@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/mpi"
 )
 
@@ -47,9 +48,7 @@ func TestPick(t *testing.T) {
 	if none := (Picker{Cost: cost}).Pick(of); timed == 0 || !(near.Expected < none.Expected) {
 		t.Errorf("%d cells timed, %v expected after %v", timed, near.Expected, none.Expected)
 	}
-	if all := (Picker{Most: 9, Cost: cost}).Pick(cells([]int{8}, ms, 1, 1.05)); all.Expected != 0 {
-		t.Errorf("%v is expected where all is timed", all.Expected)
-	}
+	check.Equal(t, (Picker{Most: 9, Cost: cost}).Pick(cells([]int{8}, ms, 1, 1.05)).Expected, 0, "expected where all is timed")
 	by.Budget = near.Seconds / 3
 	if less := by.Pick(of); less.Seconds > by.Budget || less.Seconds == 0 || !(less.Expected > near.Expected) {
 		t.Errorf("of %v s %v are spent, %v expected", by.Budget, less.Seconds, less.Expected)
@@ -75,8 +74,6 @@ func TestDecide(t *testing.T) {
 	}
 	times[0] = []Time{{Seconds: 1e-3}, {}, {}}
 	for cell, d := range Decide(of, times) {
-		if d.Option != 0 {
-			t.Errorf("cell %d: %+v without a time of it", cell, d)
-		}
+		check.Equal(t, d.Option, 0, "option of cell %d without a time", cell)
 	}
 }

@@ -3,6 +3,8 @@ package predict
 import (
 	"math"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/check"
 )
 
 func TestMarkCheapest(t *testing.T) {
@@ -18,9 +20,7 @@ func TestMarkCheapest(t *testing.T) {
 	}}
 	p.MarkCheapest()
 	for i, want := range []bool{false, true, true, false, false, false, true, false} {
-		if p.Rows[i].Cheapest != want {
-			t.Errorf("row %d: cheapest %v, want %v: %+v", i, p.Rows[i].Cheapest, want, p.Rows[i])
-		}
+		check.Equal(t, p.Rows[i].Cheapest, want, "row %d: cheapest", i)
 	}
 }
 

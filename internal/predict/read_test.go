@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/view"
 )
@@ -32,8 +33,6 @@ func TestRead(t *testing.T) {
 		`{"format":"taulop predict machines","machines":[{"machine":"a"}],"rows":[{"machine":"b","of":"bcast","collective":"bcast","algorithm":"x","P":2,"cost_us":1}]}`: `"b" is none of the machines`,
 		``: "a.json is empty: this is not what taulop predict writes",
 	} {
-		if _, err := Read(strings.NewReader(text), "a.json"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", text, err, want)
-		}
+		contains.Error(t, must.Err(Read(strings.NewReader(text), "a.json")), want)
 	}
 }

@@ -1,11 +1,12 @@
 package predict
 
 import (
-	"math"
 	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
@@ -70,9 +71,7 @@ func TestStrided(t *testing.T) {
 				t.Errorf("%s, m = %d, d = %d: log_3P, 2log, mlog %g ns", name, key[0], key[1], ns)
 			}
 		}
-		if got := at[[2]int{4096, 64}][0]; math.Abs(got-want) > 1 {
-			t.Errorf("%s, log_3P of 4K64S: %g ns, want %g", name, got, want)
-		}
+		check.Near(t, at[[2]int{4096, 64}][0], want, 1, "%s, log_3P of 4K64S, ns", name)
 	}
 	if d, err := StridedOf(paired(), model.Choice{}, "bcast:linear", 0, []int{4096}); err != nil || d.Where[2] != "P = 8" || len(d.Rows) != 9 {
 		t.Errorf("%+v, %v", d, err)
@@ -92,8 +91,6 @@ func TestStrided(t *testing.T) {
 		{paired(), model.Choice{Cluster: &model.Cluster{Nodes: 1 << 17}}, "bcast:linear", 0, "more than 262144 messages"},
 		{paired(), model.Choice{}, "bcast:nosuch", 0, "nosuch"},
 	} {
-		if _, err := StridedOf(tt.f, tt.c, tt.name, tt.ranks, nil); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%v, want %q", err, tt.want)
-		}
+		contains.Error(t, must.Err(StridedOf(tt.f, tt.c, tt.name, tt.ranks, nil)), tt.want)
 	}
 }

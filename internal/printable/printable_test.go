@@ -4,11 +4,11 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -24,30 +24,22 @@ func TestText(t *testing.T) {
 		{"\ufffd \u200b \u200d", "\ufffd \u200b \u200d"},
 		{`a\x1bb`, `a\x1bb`},
 	} {
-		if got := Text(tt.text); got != tt.want {
-			t.Errorf("%q is %q, want %q", tt.text, got, tt.want)
-		}
-		if got := Text(Text(tt.text)); got != tt.want {
-			t.Errorf("%q twice is %q", tt.text, got)
-		}
+		check.Equal(t, Text(tt.text), tt.want, "%q", tt.text)
+		check.Equal(t, Text(Text(tt.text)), tt.want, "%q twice", tt.text)
 		// In parts of any length.
 		for n := 1; n <= len(tt.text); n++ {
 			var b strings.Builder
 			w := NewWriter(&b)
 			for begin := 0; begin < len(tt.text); begin += n {
 				part := tt.text[begin:min(begin+n, len(tt.text))]
-				if written, err := w.Write([]byte(part)); written != len(part) || err != nil {
-					t.Errorf("%q: %d written, %v", part, written, err)
-				}
+				check.Equal(t, must.Get(w.Write([]byte(part))), len(part), "%q: written", part)
 			}
 			if w.Close(); b.String() != tt.want {
 				t.Errorf("%q in parts of %d is %q", tt.text, n, b.String())
 			}
 		}
 	}
-	if got := Line("a\tb\nc"); got != `a\tb\nc` {
-		t.Errorf("a line is %q", got)
-	}
+	check.Equal(t, Line("a\tb\nc"), `a\tb\nc`, "a line")
 }
 
 // What is longer than the writer's buffers comes out whole.
@@ -82,9 +74,7 @@ func TestName(t *testing.T) {
 		{strings.Repeat("\U0001f600", 64), strings.Repeat("\U0001f600", 64)},
 		{strings.Repeat("\xff", 100), strings.Repeat(`\xff`, 16)[:63] + "…"},
 	} {
-		if got := Name(tt.name); got != tt.want {
-			t.Errorf("%.40q is %q, want %q", tt.name, got, tt.want)
-		}
+		check.Equal(t, Name(tt.name), tt.want, "%.40q", tt.name)
 	}
 }
 
@@ -115,9 +105,7 @@ func TestSentence(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
-	if got := []string{And(nil), And([]string{"a"}), And([]string{"a", "b"}), And([]string{"a", "b", "c"})}; !slices.Equal(got, []string{"", "a", "a and b", "a, b and c"}) {
-		t.Errorf("And: %q", got)
-	}
+	check.Slices(t, []string{And(nil), And([]string{"a"}), And([]string{"a", "b"}), And([]string{"a", "b", "c"})}, []string{"", "a", "a and b", "a, b and c"}, "And")
 	for _, tt := range []struct {
 		names []string
 		want  string
@@ -127,9 +115,7 @@ func TestList(t *testing.T) {
 		{[]string{strings.Repeat("a", 150), strings.Repeat("b", 150), "c"}, strings.Repeat("a", 150) + " and 2 more"},
 		{[]string{strings.Repeat("a", 300), "c"}, strings.Repeat("a", 147) + "…" + strings.Repeat("a", 49) + " and 1 more"},
 	} {
-		if got := List(tt.names); got != tt.want {
-			t.Errorf("%.30q: %q, want %q", tt.names, got, tt.want)
-		}
+		check.Equal(t, List(tt.names), tt.want, "%.30q", tt.names)
 	}
 }
 
@@ -146,9 +132,7 @@ func TestTable(t *testing.T) {
 		}
 		r := csv.NewReader(strings.NewReader(b.String()))
 		r.Comma = comma
-		if got, err := r.Read(); err != nil || fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
-			t.Errorf("%q is %q, %v", row, got, err)
-		}
+		check.Equal(t, fmt.Sprintf("%q", must.Get(r.Read())), fmt.Sprintf("%q", want), "%q", row)
 	}
 }
 
@@ -168,9 +152,7 @@ func TestWrap(t *testing.T) {
 		{"ends in spaces    ", 14, "", "ends in spaces"},
 		{"", 5, "", ""},
 	} {
-		if got := Wrap(tt.line, tt.width, tt.indent); got != tt.want {
-			t.Errorf("%q in %d: %q, want %q", tt.line, tt.width, got, tt.want)
-		}
+		check.Equal(t, Wrap(tt.line, tt.width, tt.indent), tt.want, "%q in %d", tt.line, tt.width)
 	}
 }
 
@@ -186,8 +168,6 @@ func TestReflow(t *testing.T) {
 		{"A paragraph of two\nlines.\n", 24, "A paragraph of two\nlines.\n"},
 		{"  taulop predict   what collectives cost\n", 30, "  taulop predict   what\n      collectives cost\n"},
 	} {
-		if got := Reflow(tt.text, tt.width); got != tt.want {
-			t.Errorf("in %d:\n%s\nwant\n%s", tt.width, got, tt.want)
-		}
+		check.Equal(t, Reflow(tt.text, tt.width), tt.want, "%q in %d", tt.text, tt.width)
 	}
 }

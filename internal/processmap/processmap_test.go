@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/mapping"
@@ -108,9 +110,7 @@ func TestMixedCores(t *testing.T) {
 	x, _ := comm.New(2)
 	m := two()
 	for _, want := range []int{0, 1} {
-		if r := run(t, Request{Matrix: x, Machine: topology(t, m, 1), Methods: []string{Block}}); len(r.Warnings) != want {
-			t.Errorf("%d kinds: %v", len(m.Kinds), r.Warnings)
-		}
+		check.Equal(t, len(run(t, Request{Matrix: x, Machine: topology(t, m, 1), Methods: []string{Block}}).Warnings), want, "%d kinds", len(m.Kinds))
 		m.Kinds = []numa.Kind{{Name: "core"}, {Name: "atom"}}
 	}
 }
@@ -119,9 +119,7 @@ func modelOf(t testing.TB, m *numa.Machine, f *params.File) (*Machine, *Model) {
 	t.Helper()
 	p := must.Get(model.NewPredictor(f, model.Choice{}))
 	machine, places, err := OfFile(f, p.Placement, "test", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(err)
 	return machine, NewModel(f, p, places)
 }
 
@@ -159,9 +157,7 @@ func TestSwapsAddUp(t *testing.T) {
 		for _, level := range swaps.Levels {
 			sum += level.Seconds
 		}
-		if math.Abs(sum-*swaps.Seconds) > 1e-9*sum {
-			t.Errorf("%s: levels take %v s, all %v", name, sum, *swaps.Seconds)
-		}
+		check.Near(t, sum, *swaps.Seconds, 1e-9*sum, "%s: the times of levels, s", name)
 		for _, other := range r.Mappings {
 			if *swaps.Seconds > *other.Seconds*(1+1e-9) {
 				t.Errorf("%s: swaps takes %v s, %s %v", name, *swaps.Seconds, other.Method, *other.Seconds)
@@ -178,9 +174,7 @@ func TestConcurrencyCounts(t *testing.T) {
 	table := &params.Table{Transfers: params.Curve{Sizes: []int{1, 1 << 20}, Taus: []int{1, 2}, Times: [][]float64{{1e-5, 2e-5}, {1, 2}}}, Overheads: []float64{1e-5, 1e-5}}
 	p := must.Get(model.NewPredictor(f, model.Choice{Cluster: &model.Cluster{Nodes: 2, Network: &model.Network{Network: params.Network{Name: "slow"}, Table: table}}}))
 	machine, places, err := OfFile(f, p.Placement, "test", 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(err)
 	x, _ := comm.New(8)
 	for i := range 4 {
 		_ = x.Add(i, i+4, 64<<10, 1)
@@ -203,9 +197,7 @@ func TestLibraryOnNodes(t *testing.T) {
 	library := must.Get(mpi.Named("openmpi4-none"))
 	p := must.Get(model.NewPredictor(f, model.Choice{As: library, Cluster: &model.Cluster{Nodes: 2, Network: &model.Network{Network: params.Network{Name: "slow"}, Table: table}}}))
 	machine, places, err := OfFile(f, p.Placement, "test", 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(err)
 	x, _ := comm.New(4)
 	must.Do(x.Add(0, 1, 64<<10, 1))
 	r := run(t, Request{Matrix: x, Machine: machine, Model: NewModel(f, p, places)})
@@ -224,9 +216,7 @@ func TestNegative(t *testing.T) {
 	}
 	f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.ExchangeCell, Placement: numa.Local, Tau: 2, Bytes: 64 << 10}, Time: fit.Estimate{Center: 1, Lo: 1, Hi: 1, N: 1}})
 	machine, m := modelOf(t, two(), f)
-	if _, err := Run(Request{Matrix: pattern(t, "ring", 2), Machine: machine, Model: m, Methods: Methods}); err == nil || !strings.Contains(err.Error(), "below 0") {
-		t.Errorf("a time below zero is predicted: %v", err)
-	}
+	contains.Error(t, must.Err(Run(Request{Matrix: pattern(t, "ring", 2), Machine: machine, Model: m, Methods: Methods})), "below 0")
 }
 
 func TestLaunchers(t *testing.T) {
@@ -249,9 +239,7 @@ func TestLaunchers(t *testing.T) {
 	other := *m
 	other.Places = slices.Clone(m.Places)
 	other.Places[0], other.Places[1] = other.Places[1], other.Places[0]
-	if err := r.WriteFor("mpich", &other, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "one list for all nodes") {
-		t.Error(err)
-	}
+	contains.Error(t, r.WriteFor("mpich", &other, &bytes.Buffer{}), "one list for all nodes")
 	f := swept(t, two(), 1, 1)
 	f.Provenance.Allowed = two().Allowed
 	for workers, says := range map[int]string{8: "", 3: "a rankfile counts all cores"} {
@@ -259,9 +247,7 @@ func TestLaunchers(t *testing.T) {
 		machine, _, err := OfFile(f, numa.Local, "f", 1)
 		must.Do(err)
 		r := run(t, Request{Matrix: pattern(t, "ring", 2), Machine: machine})
-		if err := r.WriteFor("openmpi", r.Mapping(Block), &bytes.Buffer{}); (err != nil) != (says != "") || err != nil && !strings.Contains(err.Error(), says) {
-			t.Errorf("%d workers: %v", workers, err)
-		}
+		contains.Error(t, r.WriteFor("openmpi", r.Mapping(Block), &bytes.Buffer{}), says)
 	}
 	r.Hosts = []string{"a", "b"}
 	for _, launcher := range []string{"openmpi", "hosts"} { // package mapping reads both
@@ -292,18 +278,12 @@ func TestLogicalNumbers(t *testing.T) {
 	}
 	machine := topology(t, m, 1)
 	want := []Core{{0, 0, 0}, {1, 1, 0}, {2, 0, 2}, {3, 1, 2}, {4, 0, 1}, {5, 1, 1}, {6, 0, 3}, {7, 1, 3}}
-	if !slices.Equal(machine.CPUs, want) {
-		t.Errorf("%v, want %v", machine.CPUs, want)
-	}
+	check.Slices(t, machine.CPUs, want, "CPUs")
 	// hwloc knows nothing of an affinity, but leaves out what a cpuset does.
 	m.Allowed = numa.SetOf(4, 5, 7)
-	if got, want := topology(t, m, 1).CPUs, []Core{want[4], want[5], want[7]}; !slices.Equal(got, want) {
-		t.Errorf("of some: %v, want %v", got, want)
-	}
+	check.Slices(t, topology(t, m, 1).CPUs, []Core{want[4], want[5], want[7]}, "of some")
 	m.Confined = m.Allowed
-	if got, want := topology(t, m, 1).CPUs, []Core{{4, 0, 0}, {5, 1, 0}, {7, 1, 1}}; !slices.Equal(got, want) {
-		t.Errorf("of a cpuset: %v, want %v", got, want)
-	}
+	check.Slices(t, topology(t, m, 1).CPUs, []Core{{4, 0, 0}, {5, 1, 0}, {7, 1, 1}}, "of a cpuset")
 	// Packages of a node follow each other.
 	m.Allowed, m.Confined, m.Caches, m.Nodes = numa.SetOf(all...), nil, nil, nil
 	for i := range m.CPUs {
@@ -312,9 +292,7 @@ func TestLogicalNumbers(t *testing.T) {
 	for node := range 2 {
 		m.Nodes = append(m.Nodes, numa.Node{ID: node, CPUs: numa.SetOf(node, node+2, node+4, node+6), MemoryBytes: 1 << 30, Distances: map[int]int{node: 10, 1 - node: 20}})
 	}
-	if got, want := topology(t, m, 1).CPUs, []Core{{0, 0, 0}, {1, 2, 0}, {2, 1, 0}, {3, 3, 0}, {4, 0, 1}, {5, 2, 1}, {6, 1, 1}, {7, 3, 1}}; !slices.Equal(got, want) {
-		t.Errorf("of nodes of two packages: %v, want %v", got, want)
-	}
+	check.Slices(t, topology(t, m, 1).CPUs, []Core{{0, 0, 0}, {1, 2, 0}, {2, 1, 0}, {3, 3, 0}, {4, 0, 1}, {5, 2, 1}, {6, 1, 1}, {7, 3, 1}}, "of nodes of two packages")
 }
 
 func TestFaults(t *testing.T) {
@@ -322,9 +300,7 @@ func TestFaults(t *testing.T) {
 	_, long := Run(Request{Matrix: pattern(t, "ring", 24), Machine: topology(t, two(), 3), Methods: []string{ES}})
 	_, _, unknown := OfFile(&params.File{}, numa.Local, "f", 1)
 	for says, err := range map[string]error{"9 processes and 8 cores": many, "too many mappings": long, "does not say what its CPUs share": unknown} {
-		if err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%v, want %q", err, says)
-		}
+		contains.Error(t, err, says)
 	}
 }
 

@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/snapshot"
 	"github.com/taulop/taulop/numa"
@@ -67,9 +68,7 @@ func TestWarnings(t *testing.T) {
 				t.Fatalf("got %d warnings: %v; want %d", len(got), got, len(test.want))
 			}
 			for i, want := range test.want {
-				if !strings.Contains(got[i].Error(), want) {
-					t.Errorf("got %q, want %q in it", got[i], want)
-				}
+				contains.All(t, got[i].Error(), want)
 			}
 		})
 	}
@@ -116,9 +115,8 @@ func TestSnapshots(t *testing.T) {
 			if m := p.Memory; (m != nil) != (test.memory != "") || m != nil && (m.String() != test.memory || m.PeakGBs != 0 || m.Nodes != 2) {
 				t.Errorf("memory %+v, want %s", m, test.memory)
 			}
-			if p.Hypervisor != "" || p.Hostname != "" {
-				t.Errorf("hypervisor %q and hostname %q are this machine's", p.Hypervisor, p.Hostname)
-			}
+			check.Equal(t, p.Hypervisor, "", "hypervisor")
+			check.Equal(t, p.Hostname, "", "hostname")
 		})
 	}
 }
@@ -175,9 +173,7 @@ func TestNamed(t *testing.T) {
 		{[]string{"Dell Inc.", "PowerEdge  2950\n", "unknown"}, "Dell Inc. PowerEdge 2950"},
 		{[]string{"unknown", "unknown"}, ""},
 	} {
-		if got := named(test.parts[0], test.parts[1:]...); got != test.want {
-			t.Errorf("%q: got %q, want %q", test.parts, got, test.want)
-		}
+		check.Equal(t, named(test.parts[0], test.parts[1:]...), test.want, "%q", test.parts)
 	}
 }
 
@@ -243,9 +239,7 @@ func TestMemoryIn(t *testing.T) {
 		{"cut short", slices.Concat(slot("", "CHANNEL A", 1, 64, 1600, 1600), slot("", "CHANNEL B", 1, 64, 1600, 1600)[:95]),
 			&params.Memory{PeakGBs: 12.8, Modules: 1, Slots: 1, Filled: 1, Channels: 1, MTs: 1600, RatedMTs: 1600}},
 	} {
-		if got := memoryIn(tt.table); !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
-		}
+		check.Deep(t, memoryIn(tt.table), tt.want, "%s", tt.name)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/tidy"
 	"github.com/taulop/taulop/model"
@@ -93,9 +95,7 @@ func TestOrderOfPenalties(t *testing.T) {
 	const rows = "collective\talg_id\tP\tnodes\tm_bytes\tlatency_us\nscatter\t1\t8\t2\t1024\t9\nscatter\t2\t8\t2\t1024\t8\nbcast\t1\t8\t2\t1024\t9\nbcast\t5\t8\t2\t1024\t8\n"
 	c := must.Get(Compare(tableOf(t, "# Open MPI 4.1.5\n"+rows), f, model.Choice{}, Choice{}))
 	got := lists.Map(c.Evaluate(0).Groups, func(g Choices) string { return g.Collective })
-	if want := []string{"bcast", "scatter", "all"}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
+	check.Slices(t, got, []string{"bcast", "scatter", "all"}, "order")
 }
 
 // A table without algorithms and mappings.
@@ -154,9 +154,7 @@ bcast	77	-	2	2	1024	9
 		t.Fatalf("%+v, left out %+v", c.ByAlgorithm(), all)
 	}
 	for i, says := range []string{`no algorithm "binomail" of bcast; did you mean "binomial"?`, `unknown collective "scan"`, "taulop knows no numbers and names", `no algorithm "77" of bcast`} {
-		if !strings.Contains(all[i].Why, says) {
-			t.Errorf("%q, want %s", all[i].Why, says)
-		}
+		contains.All(t, all[i].Why, says)
 	}
 	if e := c.Evaluate(0); len(e.Cases) != 1 || e.Cases[0].Measured != 2 || e.Cases[0].Best.ID != 1 {
 		t.Errorf("%+v", e.Cases)

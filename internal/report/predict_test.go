@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/survey"
 	_ "github.com/taulop/taulop/internal/survey/all"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/tune"
 	"github.com/taulop/taulop/mpi"
@@ -27,17 +27,13 @@ func TestPredictionsValues(t *testing.T) {
 	p.Rows[0].Lo, p.Rows[0].Hi = &lo, &hi
 	Predictions(&p).WriteCSV(&out)
 	want := "machine,collective,algorithm,P,m_bytes,cost_us,lo_us,hi_us,extrapolated,cheapest\nhere,bcast,linear,2,8192,1.500000,1.250000,1.750000,true,true\n"
-	if out.String() != want {
-		t.Errorf("%q, want %q", out.String(), want)
-	}
+	check.Equal(t, out.String(), want, "CSV")
 }
 
 // A prediction without any known cost begins with a sentence, too.
 func TestUnknownCosts(t *testing.T) {
 	p := predict.Predictions{Rows: []predict.Prediction{{Collective: "bcast", Algorithm: "linear", P: 2, Bytes: 8, Unknown: true}}}
-	if got, want := Predictions(&p).Answer(), "No cheapest algorithm is known: each row has an unknown cost."; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	check.Equal(t, Predictions(&p).Answer(), "No cheapest algorithm is known: each row has an unknown cost.", "Answer")
 }
 
 // A note names the machines with extrapolated costs.
@@ -82,9 +78,7 @@ func TestTexts(t *testing.T) {
 		{gain(0.21, 0.26, &mpi.Setting{ID: 4}, ""), "21–26 rule"}, {gain(0.04, 0.18, nil, tune.Little), "4–18"}, {gain(0.181, 0.184, nil, tune.Little), "18"},
 		{gain(0, 0, nil, tune.Little), ""}, {gain(0.3, 0.4, nil, "unsure"), "30–40, unsure"}, {gain(0, 0, nil, "unsure"), "unsure"},
 	} {
-		if tt.got != tt.want {
-			t.Errorf("%q, want %q", tt.got, tt.want)
-		}
+		check.Equal(t, tt.got, tt.want, "text")
 	}
 }
 
@@ -121,7 +115,5 @@ func TestProfiles(t *testing.T) {
 		"pack: packing: 4K (4096) over stride d, bytes: 8 900",
 		"pack: one way, L3: 4K (4096) over stride d, bytes: 16 2000",
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got\n%v\nwant\n%v", got, want)
-	}
+	check.Slices(t, got, want, "got")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/survey/series"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/sweeptest"
@@ -37,9 +38,7 @@ func TestReach(t *testing.T) {
 		tt.change()
 		contains.All(t, text(func(d *document.Document) { sayReach(d, f) }), tt.want...)
 	}
-	if said := text(func(d *document.Document) { sayReach(d, &params.File{}) }); strings.Contains(said, "clock") || strings.Contains(said, "late") {
-		t.Errorf("of a file that says nothing of it:\n%s", said)
-	}
+	contains.None(t, text(func(d *document.Document) { sayReach(d, &params.File{}) }), "clock", "late")
 }
 
 // text is what is said in a document.
@@ -90,33 +89,8 @@ func TestSweep(t *testing.T) {
 	*few = fit.Estimate{Center: few.Center, Lo: math.Inf(-1), Hi: math.Inf(1), N: 5}
 	f.Cells[4].Time.Lo, f.Cells[4].Time.Hi = math.Inf(-1), math.Inf(1) // ring, 512K
 	f.Launches = []params.Launch{{Relative: map[numa.Policy]float64{numa.Local: 0.98}}, {FirstCPU: 8, Relative: map[numa.Policy]float64{numa.Local: 1.078}}}
-	text := textOf(Sweep(f, Reach{}))
-	if n := strings.Count(text, "o(m) in ns"); n != 1 {
-		t.Errorf("o(m) of one state of the cache is in %d tables", n)
-	}
-	contains.All(t, text,
-		"the same o(m) is taken for placement local, off cache, of which no message was measured\n",
-		"\nNot measured yet: ring, placement local, off cache.\n",
-		"  256K           9000\n", // and no A(τ) without L(m,1)
-		"    0  50\n",
-		"first CPU  launches  local\n          0         1  0.980\n          8         1  1.078\nlocal: from CPU 8 on transfers take 10.0 % longer than from CPU 0 on\n",
-		"1024 elements, in cache: ns an element",
-		"read       int32  2.00  2.00",
-		"L(m,τ) in ns, ring, placement local, in cache; segments of 8K",
-		"     m  L(m,1)    τ=2   A(τ)",
-		"    64     130    200   1.30",   // A = 2·(150−20)/200
-		"    8K     980    800   2.45 ↑", // 2·(1000−20)/800, at least 2.35
-		"   64K    7840\n",               // 8000 − 8·20, and the rest is not there yet
-		"L(m,1) is one transfer between two workers, less half of y(1) = 40.0 ns for each transfer; A(τ)",
-		"  512K    5000  ≈4950  ≈2.02 ?\n", // 2·(6280−64·20)/4950
-		"\n≈ too few launches for an interval\n",
-		"↑ more than τ",
-		"? outside 1 … τ by chance",
-		"o(m) in ns, placement local, in cache: what T(m), one message alone, takes beyond its transfers",
-		"   m   T(m)  o(m)  95 % interval of o\n  64    380   120  [106, 134]\n  8K  ≈1950     ?  [too few samples]\n",
-		"13 cells in 60 s, 2 launches of one session\n",
-		"95 % intervals within ±2 % for half of them, unknown for more than 1 of 10",
-	)
+	// A(2) is 2·(150−20)/200 of 64 bytes, 2·(1000−20)/800, which is at least 2.35, of 8K, and 2·(6280−64·20)/4950 of 512K.
+	check.Golden(t, textOf(Sweep(f, Reach{Cells: 13})), "sweep.txt")
 }
 
 // A published table has no segments, no duration and no launches.
@@ -189,9 +163,7 @@ func TestSweepByState(t *testing.T) {
 		}
 	}
 	one := textOf(Sweep(must.Get(f.InState(2, params.State{NS: 60})), Reach{}))
-	if strings.Contains(one, "state") || strings.Contains(strings.ToLower(one), "flag ") {
-		t.Errorf("states of a machine of one:\n%s", one)
-	}
+	contains.None(t, strings.ToLower(one), "state", "flag ")
 }
 
 func TestSlowedStates(t *testing.T) {
@@ -204,9 +176,8 @@ func TestSlowedStates(t *testing.T) {
 		"Cores were slowed all the": {slowed},
 	} {
 		said := text(func(w *document.Document) { sayStates(w, 2, states) })
-		if !strings.Contains(said, "\n"+want) || strings.HasPrefix(said, "The machine was in 2") != (len(states) == 2) {
-			t.Errorf("%v: %q, want %q", states, said, want)
-		}
+		contains.All(t, said, "\n"+want)
+		check.Equal(t, strings.HasPrefix(said, "The machine was in 2"), (len(states) == 2), "%v: two states are said", states)
 	}
 }
 
@@ -238,37 +209,14 @@ func fig18() *Series {
 
 func TestSeriesText(t *testing.T) {
 	s := fig18()
-	text := textOf(s.Document())
-	contains.All(t, text,
-		"l(k,τ) = k·L(S,τ)",
-		"user buffers walk through 32 MB a worker (off cache)",
-		"\n         k          m    l(k,4)  L(8KB,4)  95 % interval of L  launches\n  segments      bytes        ns        ns  ns\n",
-		"\n     12288  100663296  47060000      3829  [3791, 3868]               9\n",
-		// The mean of four rows of the paper's table.
-		"L(8KB,4) = 3816 ns  [3778, 3854]",
-		"[3778, 3854]  mean over k\n   in L2 = 3813 ns  [3775, 3851]  mean over k = 1 … 2, m = 8K … 16K\n  memory = 3809 ns  [3771, 3847]  mean over k = 8192, m = 64M\n   slope",
-		"\n    y(4) = 200 ns  [195, 205]  synchronisation",
-		"c(8KB,4) = 3616 ns",
-		"With flags and partners the copy costs 181 % of what it costs alone",
-		"4 transfers at once move 8.59 GB/s together.",
-	)
-	if strings.Contains(text, "NOT A CONCURRENCY") || strings.Contains(text, "Not fit") {
-		t.Error("says that it is no measurement of concurrency, or not fit for use")
-	}
-	if !strings.HasPrefix(text, "L(8KB,4) = ") {
-		t.Errorf("the answer does not come first:\n%s", text)
-	}
+	check.Golden(t, textOf(s.Document()), "series.txt") // L(8KB,4) is the mean of four rows of the paper's table
 	s.Concurrent, s.Provenance.Allowed = false, numa.SetOf(0, 1, 2, 3)
 	for i := range 4 {
 		s.Placement.Workers = append(s.Placement.Workers, numa.Worker{CPU: numa.CPU{ID: i % 2}})
 	}
-	if lines := strings.SplitN(textOf(s.Document()), "\n", 3); lines[1] != "NOT A CONCURRENCY MEASUREMENT: 4 workers take turns on fewer CPUs. Here take τ ≤ 2." {
-		t.Errorf("second line: %s", lines[1])
-	}
+	check.Equal(t, strings.SplitN(textOf(s.Document()), "\n", 3)[1], "NOT A CONCURRENCY MEASUREMENT: 4 workers take turns on fewer CPUs. Here take τ ≤ 2.", "second line")
 	s.Results.Copy = fit.Median(nil) // not reached
-	if text := textOf(s.Document()); strings.Contains(text, "= ?") {
-		t.Errorf("says what was not reached:\n%s", text)
-	}
+	contains.None(t, textOf(s.Document()), "= ?")
 }
 
 // Monitoring data name the states of a machine by the baseline's flags, which stay the same from check to
@@ -299,10 +247,6 @@ func TestCheckStates(t *testing.T) {
 		}
 		must.Do(tt.c.WriteJSON(&b))
 		contains.All(t, b.String(), tt.says...)
-		for _, not := range tt.never {
-			if strings.Contains(b.String(), not) {
-				t.Errorf("%s: %s in %s", tt.name, not, b.String())
-			}
-		}
+		contains.None(t, b.String(), tt.never...)
 	}
 }

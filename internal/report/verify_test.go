@@ -13,6 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/verify"
@@ -89,21 +90,11 @@ func TestVerificationOfStates(t *testing.T) {
 	v.Rows, v.LogGP[0].State = v.Rows[:2], far
 	v.Rows[0].State, v.Rows[1].State, v.Rows[1].Bytes = near, far, v.Rows[0].Bytes
 	v.Means = verify.Means(v.Rows)
-	contains.All(t, textOf(Verification(v)),
-		"P = 2: the machine was in several states; a flag from one to the other takes 60 ns (55 % of the time), 240 ns (40 %) and 900 ns (5 %)\n",
-		"P = 4: no states can be told apart by what a round of flags takes; rows are means over what the host did\n",
-		"states with less than 10 % of the time have no rows\n",
-		"message, P = 2, user data in cache, flag 60 ns (55 % of the time); errors in %",
-		"message, P = 2, user data in cache, flag 240 ns (40 % of the time); errors in %",
-		"  in cache, flag 240 ns (40 % of the time): L = ",
-		"Errors, %: P = 2, user data in cache, flag 60 ns (55 % of the time), 1 call\n", "Errors, %: P = 2, user data in cache, all 2 states by their shares, 2 calls\n",
-	)
+	check.Golden(t, textOf(Verification(v)), "verification-states.txt")
 	if n := strings.Count(jsonOf(Verification(v)), `"share": 0.55`); n != 4 { // states, row, means
 		t.Errorf("the share is there %d times", n)
 	}
-	if back, err := ReadVerification(strings.NewReader(jsonOf(Verification(v))), "v.json"); err != nil || back.Rows[1].State != far {
-		t.Errorf("%v, %+v", err, back)
-	}
+	check.Equal(t, must.Get(ReadVerification(strings.NewReader(jsonOf(Verification(v))), "v.json")).Rows[1].State, far, "ReadVerification")
 	var b strings.Builder
 	if err := Verification(v).WriteCSV(&b); err != nil || !strings.Contains(b.String(), ",state_ns,state_share,state_slowed\n") || !strings.Contains(b.String(), ",60,0.55,false\n") {
 		t.Errorf("%v in\n%s", err, &b)
@@ -136,16 +127,10 @@ func TestUnpredicted(t *testing.T) {
 // The first line counts the measured calls and the predicted ones.
 func TestOffByCounts(t *testing.T) {
 	means := []verify.Mean{{Of: "all", P: 2, Errors: []verify.Errors{{Model: verify.Full, Rows: 26, Mean: 0.05}, {Model: "LogGP", Rows: 40, Mean: 0.3}}}}
-	if got, want := offBy("It", means, verify.Full), "It is off by 5.0 % in cache (26 of 40 calls) on average."; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got, want := offBy("It", means, "LogGP"), "It is off by 30 % in cache (40 calls) on average."; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	check.Equal(t, offBy("It", means, verify.Full), "It is off by 5.0 % in cache (26 of 40 calls) on average.", "first line")
+	check.Equal(t, offBy("It", means, "LogGP"), "It is off by 30 % in cache (40 calls) on average.", "first line")
 	means[0].Errors[0].Rows = 19
-	if got, want := offBy("It", means, verify.Full), "It is off by 5.0 % in cache (19 of 40 calls) on average. It has no parameters for 21 of 40 calls: let it run longer."; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	check.Equal(t, offBy("It", means, verify.Full), "It is off by 5.0 % in cache (19 of 40 calls) on average. It has no parameters for 21 of 40 calls: let it run longer.", "first line")
 }
 
 func TestReadBadVerifications(t *testing.T) {
@@ -234,9 +219,7 @@ func TestPatternsAreAVerification(t *testing.T) {
 		t.Errorf("%+v", v.Rows)
 	}
 	mixed := strings.Replace(text, `"permutation's"`, `"LogGP"`, 1)
-	if _, err := ReadVerification(strings.NewReader(mixed), "p.json"); err == nil || !strings.Contains(err.Error(), "LogGP") {
-		t.Errorf("a prediction of another model: %v", err)
-	}
+	contains.Error(t, must.Err(ReadVerification(strings.NewReader(mixed), "p.json")), "LogGP")
 }
 
 func againstDocument() *Against {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -38,9 +40,7 @@ func TestHosts(t *testing.T) {
 	} {
 		hosts, err := Hosts(tt.list)
 		if want, fails := strings.CutPrefix(tt.want, "!"); fails {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%q: %v, %v; want an error with %q", tt.list, hosts, err, want)
-			}
+			contains.Error(t, err, want)
 			continue
 		}
 		if err != nil || strings.Join(hosts, " ") != tt.want {
@@ -117,8 +117,6 @@ func TestAddress(t *testing.T) {
 	must.Do(os.WriteFile(filepath.Join(dir, "scontrol"), []byte(script), 0o755))
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	for node, want := range map[string]string{"127.0.0.1": "127.0.0.1", "node1.invalid": "192.0.2.7"} {
-		if got := Address(t.Context(), node); got != want {
-			t.Errorf("the address of %s is %s, want %s", node, got, want)
-		}
+		check.Equal(t, Address(t.Context(), node), want, "the address of %s", node)
 	}
 }

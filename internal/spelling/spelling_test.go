@@ -3,14 +3,14 @@ package spelling
 import (
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/check"
 )
 
 func TestSuggest(t *testing.T) {
 	known := []string{"recursive-doubling", "ring", "bruck"}
 	for name, nearest := range map[string]string{"rnig": "ring", "recursive_doubling": "recursive-doubling", "brucks": "bruck", "rec": "recursive-doubling"} {
-		if got, want := Suggest(name, known), `did you mean "`+nearest+`"? Known are recursive-doubling, ring, bruck`; got != want {
-			t.Errorf("%.40q: %s, want %s", name, got, want)
-		}
+		check.Equal(t, Suggest(name, known), `did you mean "`+nearest+`"? Known are recursive-doubling, ring, bruck`, "%.40q", name)
 	}
 }
 
@@ -18,17 +18,11 @@ func TestSuggest(t *testing.T) {
 func TestNearNothing(t *testing.T) {
 	known := []string{"o", "op", "json", "ring", "csv"}
 	for _, name := range []string{"", "x", "xx", "np", "abc", "frobnicate", strings.Repeat("ring", 1<<20)} {
-		if got := Nearest(name, known); got != "" {
-			t.Errorf("%.40q: %q", name, got)
-		}
+		check.Equal(t, Nearest(name, known), "", "%.40q", name)
 	}
-	if got, want := Suggest("xx", known), "known are o, op, json, ring, csv"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	check.Equal(t, Suggest("xx", known), "known are o, op, json, ring, csv", "Suggest")
 	for name, want := range map[string]string{"oo": "o", "jsn": "json", "cvs": "csv", "js": "json"} {
-		if got := Nearest(name, known); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
-		}
+		check.Equal(t, Nearest(name, known), want, "%q", name)
 	}
 }
 

@@ -10,6 +10,9 @@ import (
 
 	"github.com/taulop/taulop/internal/survey"
 	_ "github.com/taulop/taulop/internal/survey/all"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/params"
 )
@@ -30,14 +33,10 @@ func TestAnswers(t *testing.T) {
 
 func TestParseWith(t *testing.T) {
 	for list, want := range map[string]string{"": "", "copy": "copy", "pack, copy,pack": "pack copy"} {
-		if got, err := survey.ParseWith(list); err != nil || strings.Join(got, " ") != want {
-			t.Errorf("%q: %v, %v", list, got, err)
-		}
+		check.Equal(t, strings.Join(must.Get(survey.ParseWith(list)), " "), want, "%q", list)
 	}
 	for _, list := range []string{"kopy", "copy,", ","} {
-		if _, err := survey.ParseWith(list); err == nil || !strings.Contains(err.Error(), "access, cma, copy") {
-			t.Errorf("%q: %v", list, err)
-		}
+		contains.Error(t, must.Err(survey.ParseWith(list)), "access, cma, copy")
 	}
 }
 
@@ -56,9 +55,7 @@ func TestTimeOf(t *testing.T) {
 		// times more: 24,552 of 1.1 ms.
 		{128, []string{"copy", "pairs"}, 15*time.Second + 24552*1100*time.Microsecond},
 	} {
-		if got := survey.TimeOf(tt.with, numatest.EPYC(1, 1, 1, tt.cores, 1)); got != tt.want {
-			t.Errorf("%d cores, %v: %v, want %v", tt.cores, tt.with, got, tt.want)
-		}
+		check.Equal(t, survey.TimeOf(tt.with, numatest.EPYC(1, 1, 1, tt.cores, 1)), tt.want, "%d cores, %v", tt.cores, tt.with)
 	}
 }
 
@@ -73,8 +70,6 @@ func TestOnCPU(t *testing.T) {
 		if err == nil {
 			_, plan, err = place(numatest.EPYC(1, 1, 1, 2, 1))
 		}
-		if got := fmt.Sprint(strings.Trim(fmt.Sprint(plan.Policies), "[]"), " ", plan.CPUs, " ", err); !strings.Contains(got, want) {
-			t.Errorf("-cpu %q: %s, want %s", given, got, want)
-		}
+		contains.All(t, fmt.Sprint(strings.Trim(fmt.Sprint(plan.Policies), "[]"), " ", plan.CPUs, " ", err), want)
 	}
 }

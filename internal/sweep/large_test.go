@@ -129,11 +129,7 @@ func TestLargeMachines(t *testing.T) {
 			if s.Cores > 128 && budget == time.Minute { // a warning asks for a longer one
 				continue
 			}
-			p, err := model.NewPredictor(f, model.Choice{})
-			if err != nil {
-				t.Errorf("%v, %v: %v", s, budget, err)
-				continue
-			}
+			p := must.Get(model.NewPredictor(f, model.Choice{}))
 			for _, name := range []string{"bcast:binomial", "allgather:ring"} {
 				a := must.Get(collective.Lookup(name))
 				schedule := must.Get(a.Schedule(collective.Call{P: s.Cores, M: 64 << 10}))
@@ -164,11 +160,7 @@ func TestDefaultPlans(t *testing.T) {
 		n := m.Concurrency()
 		r := Request{Plan: params.Plan{Setups: []string{"ring", "ping", "sendrecv"}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false, true}}}
 		f := &params.File{Plan: r.plan(m)}
-		x, err := Experiment(f, m, 0)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
+		x := must.Get(Experiment(f, m, 0))
 		if taus := f.Plan.Taus; !slices.IsSorted(taus) || taus[0] != 1 || taus[len(taus)-1] != n || n > 1 && !slices.Contains(taus, n-1) {
 			t.Errorf("%s: τ = %v of %d workers", name, taus, n)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/cma"
 	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
@@ -79,9 +80,7 @@ func TestCoarseFirst(t *testing.T) {
 				left[fmt.Sprint(c.Survey, " ", c.Kind)]++
 			}
 		}
-		if len(left) > 0 {
-			t.Errorf("%v: up to rank %d, and of lower ones these were left: %v", limit, most, left)
-		}
+		check.Equal(t, len(left), 0, "%v: number of those left up to rank %d", limit, most)
 		partly[most] = partly[most] || len(f.Cells) < len(x.Cells)
 	}
 	if !partly[1] || !partly[2] || !partly[3] {
@@ -99,9 +98,7 @@ func TestSteps(t *testing.T) {
 		{[]int{64 << 10, 1 << 20}, []int{32 << 10, 512 << 10}, []int{64 << 10, 1 << 20}},
 		{transfers.Sizes, nil, nil},
 	} {
-		if got := steps(tt.sizes, tt.caches); !slices.Equal(got, tt.want) {
-			t.Errorf("of caches of %d: %d, want %d", tt.caches, got, tt.want)
-		}
+		check.Slices(t, steps(tt.sizes, tt.caches), tt.want, "of caches of %d", tt.caches)
 	}
 }
 
@@ -174,8 +171,6 @@ func TestGoesOn(t *testing.T) {
 		t.Errorf("%v, %v left", x.Missing(), x.Left())
 	}
 	for _, c := range f.Cells {
-		if n := c.InSession(f, 0); n != engine.LeastLaunches {
-			t.Errorf("%v has samples of %d launches", c.Key, n)
-		}
+		check.Equal(t, c.InSession(f, 0), engine.LeastLaunches, "launches with samples of %v", c.Key)
 	}
 }

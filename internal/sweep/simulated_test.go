@@ -19,6 +19,7 @@ import (
 	"github.com/taulop/taulop/internal/provenance"
 	_ "github.com/taulop/taulop/internal/survey/levels" // registers the survey copy
 	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
@@ -74,9 +75,7 @@ func TestSimulatedLaw(t *testing.T) {
 	if b := f.Begun(); b.Late < b.Batches/200 || b.Late > b.Batches/10 || b.Forced > 0 {
 		t.Errorf("of some 1 %% late starts: %+v", b)
 	}
-	if doubts := doubt.Of(f); len(doubts) > 0 {
-		t.Errorf("doubts %v", doubts)
-	}
+	check.Empty(t, doubt.Of(f), "doubts")
 }
 
 // A disturbance raises its doubt.
@@ -159,19 +158,14 @@ func TestCheck(t *testing.T) {
 		x.Start, x.Launches, x.Seed = tt.sim.Start(), engine.LeastLaunches, 1
 		must.Do(x.Run(context.Background()))
 		b := compare.NewBaseline(was, x.File, fit.Test{Drift: 0.01, Least: compare.DefaultLeast}, compare.Levels{Warning: 0.1, Critical: 0.3})
-		if b.State != tt.want || len(b.Cells) != len(x.Cells) {
-			t.Errorf("%v, %d of %d cells: %s; want %v", b.State, len(b.Cells), len(x.Cells), b.Text, tt.want)
-		}
+		check.Equal(t, b.State, tt.want, "state")
+		check.Equal(t, len(b.Cells), len(x.Cells), "number of cells")
 	}
 	empty := *was
 	empty.Cells = nil
-	if _, err := Check(&empty, sim.Machine, 0, time.Hour); !errors.Is(err, params.ErrUnfinished) {
-		t.Errorf("of a file without cells: %v", err)
-	}
+	check.ErrorIs(t, must.Err(Check(&empty, sim.Machine, 0, time.Hour)), params.ErrUnfinished, "of a file without cells")
 	was.Provenance.CPUModel = "another"
-	if _, err := Check(was, sim.Machine, 0, time.Hour); err == nil || !strings.Contains(err.Error(), "processor was") {
-		t.Errorf("of another processor: %v", err)
-	}
+	contains.Error(t, must.Err(Check(was, sim.Machine, 0, time.Hour)), "processor was")
 }
 
 // Missing names the cells that a short sweep did not reach.
@@ -215,7 +209,5 @@ func TestOpenRefuses(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", tt.r, err, tt.want)
 		}
 	}
-	if text := must.Get(os.ReadFile(path)); string(text) != "precious" {
-		t.Errorf("the file is now %q", text)
-	}
+	check.Equal(t, string(must.Get(os.ReadFile(path))), "precious", "the file")
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/test/sweeptest"
 	"github.com/taulop/taulop/params"
@@ -43,9 +44,8 @@ func TestStates(t *testing.T) {
 			continue
 		}
 		for i, state := range found {
-			if math.Abs(state.Share-put[i]) > within || math.Abs(state.NS/states[i].Flag-1) > 0.02 {
-				t.Errorf("seed %d: state %+v, put in %+v with a share of %.2f", seed, state, states[i], put[i])
-			}
+			check.Near(t, state.Share, put[i], within, "seed %d: share", seed)
+			check.Near(t, state.NS/states[i].Flag, 1, 0.02, "seed %d: flag as a share", seed)
 			sorting := f.Sort()
 			for j := range f.Cells {
 				c := &f.Cells[j]

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -38,19 +39,11 @@ func TestUnpack(t *testing.T) {
 	z.Write(plain)
 	must.Do(z.Close())
 	for name, archive := range map[string][]byte{"tar": plain, "tar.gz": zipped.Bytes()} {
-		dir, err := Unpack(bytes.NewReader(archive), t.TempDir(), func(name string) bool { return strings.Contains(name, "/pci") })
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
+		dir := must.Get(Unpack(bytes.NewReader(archive), t.TempDir(), func(name string) bool { return strings.Contains(name, "/pci") }))
 		for path, want := range map[string]string{"proc/cpuinfo": "processor : 0\n", "sys/link/cpu/online": "0\n"} {
-			if text, err := os.ReadFile(filepath.Join(dir, path)); err != nil || string(text) != want {
-				t.Errorf("%s: %s is %q (%v)", name, path, text, err)
-			}
+			check.Equal(t, string(must.Get(os.ReadFile(filepath.Join(dir, path)))), want, "%s: %s", name, path)
 		}
-		if _, err := os.Stat(filepath.Join(dir, "sys/devices/pci0")); err == nil {
-			t.Errorf("%s: what is to be skipped is there", name)
-		}
+		check.Error(t, must.Err(os.Stat(filepath.Join(dir, "sys/devices/pci0"))), "%s: what is to be skipped is there", name)
 	}
 	for name, archive := range map[string][]byte{
 		"no sys":         packed(t, "m/a", "1"),
@@ -74,8 +67,6 @@ func FuzzUnpack(f *testing.F) {
 		inner := filepath.Join(outer, "in")
 		must.Do(os.Mkdir(inner, 0o700))
 		Unpack(bytes.NewReader(archive), inner, nil)
-		if all, err := os.ReadDir(outer); err != nil || len(all) != 1 {
-			t.Errorf("beside the directory there is %v (%v)", all, err)
-		}
+		check.Equal(t, len(must.Get(os.ReadDir(outer))), 1, "beside the directory there")
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"io/fs"
 	"testing"
 	"testing/fstest"
+
+	"github.com/taulop/taulop/internal/test/check"
 )
 
 // opened fails when a file is opened.
@@ -19,7 +21,5 @@ func (o opened) Open(name string) (fs.File, error) {
 
 func TestPipesAreNotOpened(t *testing.T) {
 	tree := Tree{opened{fstest.MapFS{"sys/pipe": {Mode: fs.ModeNamedPipe, Data: []byte("1")}}, t}}
-	if text := tree.Text("sys/pipe"); text != "" {
-		t.Errorf("a pipe has the text %q", text)
-	}
+	check.Equal(t, tree.Text("sys/pipe"), "", "text of a pipe")
 }

@@ -1,6 +1,10 @@
 package tidy
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/taulop/taulop/internal/test/check"
+)
 
 // Names of levels as people write them.
 func TestRelationOf(t *testing.T) {
@@ -14,9 +18,7 @@ func TestRelationOf(t *testing.T) {
 		"same_node": {node, false}, "intranode": {node, false}, "other_node": {node, true}, "inter-node": {node, true}, "node": {node, true}, "between_hosts": {node, true},
 		"network": {network, false}, "other_rack": {network, true}, "near": {-1, false}, "level1": {-1, false}, "distance": {-1, false},
 	} {
-		if got := relationOf(name); got != want {
-			t.Errorf("%s is %+v, want %+v", name, got, want)
-		}
+		check.Equal(t, relationOf(name), want, "%s", name)
 	}
 }
 
@@ -38,9 +40,7 @@ func TestHeads(t *testing.T) {
 		topology := topology{head: make(map[int]int)}
 		topology.read([]string{head})
 		for unit := range node + 1 {
-			if topology.head[unit] != want[unit] {
-				t.Errorf("%s: unit %d has %d cores, want %d", head, unit, topology.head[unit], want[unit])
-			}
+			check.Equal(t, topology.head[unit], want[unit], "%s: cores of unit %d", head, unit)
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -51,9 +53,7 @@ func TestRead(t *testing.T) {
 		t.Error("a flag of none is noise")
 	}
 	for i, want := range []int{1024, 1024, 1024, 128, 0} {
-		if c[i].Bytes != want {
-			t.Errorf("m of %s is %d, want %d", c[i].Collective, c[i].Bytes, want)
-		}
+		check.Equal(t, c[i].Bytes, want, "m of %s", c[i].Collective)
 	}
 }
 
@@ -82,10 +82,7 @@ func TestReadRefused(t *testing.T) {
 		{"# m_bytes: bcast: the block of each rank\ncollective\talgorithm\tP\tm_bytes\tlatency_us\nbcast\tchain\t1048576\t1125899906842624\t1\n", "t.tsv:3: m_bytes is 1125899906842624, the block of each of 1048576 ranks"},
 		{strings.Repeat("x", maxLine+1), "a line of more than"},
 	} {
-		_, err := Read(strings.NewReader(tt.text), "t.tsv", "")
-		if err == nil || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%.60q: %v, want %s", tt.text, err, tt.says)
-		}
+		contains.Error(t, must.Err(Read(strings.NewReader(tt.text), "t.tsv", "")), tt.says)
 	}
 }
 
@@ -125,16 +122,13 @@ func TestFile(t *testing.T) {
 			t.Errorf("%s: %+v", tt.variant, c)
 		}
 	}
-	if len(f.Warnings) != 1 || len(f.Provenance.Published) != 2 {
-		t.Errorf("%q %q", f.Warnings, f.Provenance.Published)
-	}
+	check.Equal(t, len(f.Warnings), 1, "number of warnings")
+	check.Equal(t, len(f.Provenance.Published), 2, "number of published sources")
 	for _, tt := range []struct {
 		a, b int
 		want string
 	}{{0, 3, "same_socket"}, {4, 6, "same_socket"}, {3, 4, "other_socket"}} {
-		if got := f.Provenance.Levels.Of(tt.a, tt.b); f.Provenance.Levels[got].Name != tt.want {
-			t.Errorf("cores %d and %d are at level %d", tt.a, tt.b, got)
-		}
+		check.Equal(t, f.Provenance.Levels[f.Provenance.Levels.Of(tt.a, tt.b)].Name, tt.want, "level of cores %d and %d", tt.a, tt.b)
 	}
 	if last := f.Provenance.Levels[2]; last.Name != "other_node" || len(last.Groups) > 0 {
 		t.Errorf("the last level is %+v", last)
@@ -185,9 +179,7 @@ func TestTopology(t *testing.T) {
 	} {
 		levels, err := levelsOf([]*Table{read(t, tt.text)}, tt.given)
 		if says, fails := strings.CutPrefix(tt.want, "!"); fails {
-			if err == nil || !strings.Contains(err.Error(), says) {
-				t.Errorf("%s: %v, want %s", tt.name, err, says)
-			}
+			contains.Error(t, err, says)
 			continue
 		}
 		got := strings.Join(lists.Map(levels, func(l numa.Level) string { return l.Name }), " ") + ":"
@@ -205,15 +197,11 @@ func TestOneMachine(t *testing.T) {
 	const rows = "level\tm_bytes\tlatency_us\nother_node\t1\t1\n"
 	epyc, again := read(t, "# machine: EPYC, of two sockets\n"+rows), read(t, "# OSU 7\n#  Machine:  epyc, of  two sockets\n"+rows)
 	xeon, unnamed := read(t, "level\tmachine\tm_bytes\tlatency_us\nother_node\tXeon\t1\t1\nother_node\t-\t2\t1\n"), read(t, rows)
-	if err := OneMachine([]*Table{unnamed, epyc, again, unnamed}); err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, OneMachine([]*Table{unnamed, epyc, again, unnamed}), "OneMachine")
 	if err := OneMachine([]*Table{unnamed, epyc, xeon}); err == nil || err.Error() != `t.tsv is of machine "EPYC, of two sockets", and t.tsv of "Xeon"` {
 		t.Error(err)
 	}
-	if _, err := Read(strings.NewReader("level\tmachine\tm_bytes\tlatency_us\nother_node\tXeon\t1\t1\nother_node\tEPYC\t2\t1\n"), "t.tsv", ""); err == nil || !strings.Contains(err.Error(), `t.tsv:3: machine is "EPYC", and above it is "Xeon": give`) {
-		t.Error(err)
-	}
+	contains.Error(t, must.Err(Read(strings.NewReader("level\tmachine\tm_bytes\tlatency_us\nother_node\tXeon\t1\t1\nother_node\tEPYC\t2\t1\n"), "t.tsv", "")), `t.tsv:3: machine is "EPYC", and above it is "Xeon": give`)
 }
 
 // Read reads the rows of the given machine, and all rows of a table of one machine.
@@ -242,9 +230,7 @@ func TestSpeltLevels(t *testing.T) {
 	if levels[0].Name != "Within_Socket" || levels[1].Name != "Across-Sockets" || len(levels[0].Groups) != 2 || len(levels[1].Groups) != 1 {
 		t.Errorf("%v", levels)
 	}
-	if _, err := File([]*Table{table}, map[string]int{"within-socket": 4, "Within_Socket": 8}); err == nil || !strings.Contains(err.Error(), "has two numbers of cores") {
-		t.Error(err)
-	}
+	contains.Error(t, must.Err(File([]*Table{table}, map[string]int{"within-socket": 4, "Within_Socket": 8})), "has two numbers of cores")
 }
 
 // published are published tables in $TAULOP_SHARED.
@@ -278,8 +264,7 @@ func TestPublished(t *testing.T) {
 		for _, l := range f.Provenance.Levels {
 			got += fmt.Sprintf("%s %d ", l.Name, len(l.Groups))
 		}
-		if got != tt.levels || f.Provenance.Online.Len() != tt.cores {
-			t.Errorf("%s: %s, want %s; %d cores", tt.machine, got, tt.levels, f.Provenance.Online.Len())
-		}
+		check.Equal(t, got, tt.levels, "%s: levels", tt.machine)
+		check.Equal(t, f.Provenance.Online.Len(), tt.cores, "%s: cores", tt.machine)
 	}
 }

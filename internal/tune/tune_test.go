@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
@@ -134,9 +135,7 @@ func TestCostsWithinChooseTheSame(t *testing.T) {
 							want = one
 						}
 					}
-					if v.Best != want.setting {
-						t.Errorf("%s, %s of %d B among %d: %s is the best, want %s", l.Version, of, m, ranks, v.Best, want.setting)
-					}
+					check.Equal(t, v.Best, want.setting, "%s, best of %s of %d B among %d", l.Version, of, m, ranks)
 					before = v.Setting
 				}
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/mpibench"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
@@ -51,13 +52,9 @@ func TestAgainst(t *testing.T) {
 		if r.Nearest != nil {
 			nearest = r.Nearest.Algorithm
 		}
-		if nearest != want.nearest {
-			t.Errorf("%s: nearest %s, want %s", r.Benchmark, nearest, want.nearest)
-		}
+		check.Equal(t, nearest, want.nearest, "%s: nearest", r.Benchmark)
 	}
-	if len(rows) != 5 {
-		t.Errorf("%d rows: %+v", len(rows), rows)
-	}
+	check.Equal(t, len(rows), 5, "rows")
 }
 
 // OSU divides its sizes by the ranks: of blocks without a byte nothing is predicted.
@@ -166,10 +163,8 @@ func TestAgainstContext(t *testing.T) {
 	for kind, want := range map[mpibench.Kind]int{mpibench.Message: 2048, mpibench.Sendrecv: 2048, mpibench.Exchange: 2048, "bcast": 1024} {
 		seen := &recorder{}
 		a := Against{models: []Model{{Name: Full, in: map[bool]model.Coster{false: seen}}}}
-		_, err := a.Compare([]mpibench.Time{{Kind: kind, P: 2, Bytes: 1024, Microseconds: 1}})
-		if err != nil || seen.touched != want {
-			t.Errorf("%s: ranks touch %d bytes, %v; want %d", kind, seen.touched, err, want)
-		}
+		must.Get(a.Compare([]mpibench.Time{{Kind: kind, P: 2, Bytes: 1024, Microseconds: 1}}))
+		check.Equal(t, seen.touched, want, "%s: ranks touch: bytes", kind)
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/model"
@@ -163,9 +165,7 @@ func TestExperimentSessions(t *testing.T) {
 		if full, _ := found(row.Predicted, Full); math.Abs(full.Error) > 0.01 || math.Abs(session.Error-0.1) > 0.02 || !session.Extrapolated {
 			t.Errorf("full %+v, session %+v", full, session)
 		}
-		if row.OnGrid != (i == 1) {
-			t.Errorf("m = %d: on the grid %v", row.Bytes, row.OnGrid)
-		}
+		check.Equal(t, row.OnGrid, (i == 1), "m = %d: on the grid", row.Bytes)
 	}
 	r.NoSweep, r.Tau = true, []int{1, 2}
 	alone := experiment(t, r, 1)
@@ -196,9 +196,7 @@ func TestExperimentLeavesOut(t *testing.T) {
 	}
 	must.Do(r.Name([]string{"allgather:two-proc"}))
 	r.Caches = []bool{false}
-	if _, err := New(r, eight(), provenance.Provenance{}); err == nil || !strings.Contains(err.Error(), "allgather:two-proc needs two ranks, got P = 3") {
-		t.Errorf("by name: %v", err)
-	}
+	contains.Error(t, must.Err(New(r, eight(), provenance.Provenance{})), "allgather:two-proc needs two ranks, got P = 3")
 }
 
 // The requested degree and chunk reach the cases and the launches.
@@ -213,9 +211,8 @@ func TestExperimentChunks(t *testing.T) {
 	for _, c := range e.Cases {
 		got := must.Get(launched.caseOf(c.Key(), 4))
 		for _, call := range []collective.Call{c.Schedule.Call, got.Schedule.Call} {
-			if call.Degree != 3 || call.Chunk != 4<<10 {
-				t.Errorf("%s: %+v", c.Name, call)
-			}
+			check.Equal(t, call.Degree, 3, "%s: degree", c.Name)
+			check.Equal(t, call.Chunk, 4<<10, "%s: chunk", c.Name)
 		}
 	}
 }

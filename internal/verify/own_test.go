@@ -7,6 +7,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/mpibench"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
@@ -69,12 +70,8 @@ func TestOverheads(t *testing.T) {
 		}
 	}
 	exchanges := slices.DeleteFunc(slices.Clone(times), func(t mpibench.Time) bool { return t.Kind == mpibench.Message })
-	if err := Overheads(bothWays(), choice, exchanges); err == nil {
-		t.Error("o(m) of exchanges alone")
-	}
-	if err := Overheads(bothWays(), choice, nil); err == nil {
-		t.Error("o(m) of no ping-pong")
-	}
+	check.Error(t, Overheads(bothWays(), choice, exchanges), "o(m) of exchanges alone")
+	check.Error(t, Overheads(bothWays(), choice, nil), "o(m) of no ping-pong")
 }
 
 // A collective is predicted as the algorithm that the library chooses.
@@ -93,8 +90,6 @@ func TestOwn(t *testing.T) {
 		library := must.Get(mpi.Named(tt.library))
 		a := must.Get(NewAgainst(bothWays(), model.Choice{As: library, Buffers: params.Unchanged}))
 		rows := must.Get(a.Compare([]mpibench.Time{{Kind: mpibench.Kind(tt.collective), P: tt.p, Bytes: tt.m, Microseconds: 1}}))
-		if got := rows[0].Predicted.Algorithm; got != tt.want {
-			t.Errorf("%s, %s, P = %d, m = %d: %q, want %q", tt.library, tt.collective, tt.p, tt.m, got, tt.want)
-		}
+		check.Equal(t, rows[0].Predicted.Algorithm, tt.want, "%s, %s, P = %d, m = %d", tt.library, tt.collective, tt.p, tt.m)
 	}
 }

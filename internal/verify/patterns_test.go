@@ -3,10 +3,11 @@ package verify
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
@@ -18,14 +19,10 @@ func TestPatternVariants(t *testing.T) {
 		want := map[string]int{Permutation: p - 1, "ping-pong": p * (p - 1) / 2, "scatter": p, "broadcast": p}
 		for _, pattern := range Patterns() {
 			cases, leftOut, err := pattern.Cases(p, []int{100}, false, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(err)
 			names, partners := make(map[string]bool), make(map[[3]int]bool)
 			for _, c := range cases {
-				if PatternOf(c.Name) != pattern.Name {
-					t.Errorf("%s is of %s, want %s", c.Name, PatternOf(c.Name), pattern.Name)
-				}
+				check.Equal(t, PatternOf(c.Name), pattern.Name, "pattern of %s", c.Name)
 				call := c.Schedule.Call
 				names[c.Name] = true
 				other := (call.Root + call.Distance) % p
@@ -46,9 +43,7 @@ func TestPatternVariants(t *testing.T) {
 }
 
 func TestLookupPattern(t *testing.T) {
-	if _, err := LookupPattern("pingpong"); err == nil || !strings.Contains(err.Error(), `"ping-pong"`) {
-		t.Errorf("%v: want the nearest one", err)
-	}
+	contains.Error(t, must.Err(LookupPattern("pingpong")), `"ping-pong"`)
 }
 
 func TestFittedSizes(t *testing.T) {
@@ -58,9 +53,7 @@ func TestFittedSizes(t *testing.T) {
 		{[]int{1, 2, 3, 4, 5, 6, 7}, []int{1, 3, 5, 7}},
 	} {
 		got := FittedSizes(tt.ms)
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%v: %v, want %v", tt.ms, got, tt.want)
-		}
+		check.Slices(t, got, tt.want, "%v", tt.ms)
 		if len(got) < fit.LeastSizes || len(got) == len(tt.ms) {
 			t.Errorf("%v: nothing to test a line on", tt.ms)
 		}
@@ -74,9 +67,7 @@ func TestPatternRows(t *testing.T) {
 	r := Runs{File: &params.File{Format: params.Format, Version: params.Version}}
 	for _, pattern := range Patterns() {
 		cases, _, err := pattern.Cases(2, []int{1024, 2048, 4096, 8192, 16384}, false, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(err)
 		r.Cases = append(r.Cases, cases...)
 	}
 	for _, c := range r.Cases {
@@ -97,14 +88,10 @@ func TestPatternRows(t *testing.T) {
 		if len(row.Predicted) != len(PatternModels) || math.Abs(row.Predicted[1].Error) > 1e-6 || math.Abs(row.Predicted[2].Error) > 1e-6 {
 			t.Errorf("%s, m = %d: %+v", row.Name, row.Bytes, row.Predicted)
 		}
-		if row.Fitted != slices.Contains([]int{1024, 4096, 16384}, row.Bytes) {
-			t.Errorf("m = %d: fitted %v", row.Bytes, row.Fitted)
-		}
+		check.Equal(t, row.Fitted, slices.Contains([]int{1024, 4096, 16384}, row.Bytes), "m = %d: fitted", row.Bytes)
 		k := float64(row.Bytes) / 1024
 		want := map[string]float64{Permutation: 2 * k, "ping-pong": 2 * (k + 1), "scatter": k + 1, "broadcast": k + 1}[row.Pattern] * 1024
-		if got := row.Predicted[0].Ns; math.Abs(got-want) > 1e-6 {
-			t.Errorf("%s, m = %d: τ-Lop says %g, want %g", row.Name, row.Bytes, got, want)
-		}
+		check.Near(t, row.Predicted[0].Ns, want, 1e-6, "%s, m = %d: τ-Lop", row.Name, row.Bytes)
 	}
 	tested, variants := Tested(rows)
 	if len(tested) != 4*2 || variants[0] != 1 || variants[7] != 2 {

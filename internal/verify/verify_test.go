@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/model"
@@ -84,9 +85,7 @@ func TestMeans(t *testing.T) {
 		{Message, 8, false, params.State{}, 0, []Errors{{Strict, 19, 0.1, 0.18, -0.1}}},
 		{"all", 8, false, params.State{}, 0, []Errors{{Strict, 19, 0.1, 0.18, -0.1}}},
 	}
-	if got, want := fmt.Sprintf("%.6v", Means(rows)), fmt.Sprintf("%.6v", want); got != want {
-		t.Errorf("%s\nwant %s", got, want)
-	}
+	check.Equal(t, fmt.Sprintf("%.6v", Means(rows)), fmt.Sprintf("%.6v", want), "Means")
 }
 
 // Cases run in cache and off cache, and rows have measured and predicted times.
@@ -129,9 +128,7 @@ func TestCaseOf(t *testing.T) {
 	}
 	for _, pattern := range Patterns() {
 		of, _, err := pattern.Cases(4, []int{64}, false, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(err)
 		cases = append(cases, of...)
 	}
 	message, _ := MessageCase(99, false)
@@ -143,11 +140,7 @@ func TestCaseOf(t *testing.T) {
 			t.Errorf("two cases of key %v", k)
 		}
 		seen[k] = true
-		got, err := schedules{}.caseOf(k, 4)
-		if err != nil {
-			t.Errorf("%s: %v", c.Name, err)
-			continue
-		}
+		got := must.Get(schedules{}.caseOf(k, 4))
 		was, is := c.Schedule.Call, got.Schedule.Call
 		was.Element, is.Element = 0, 0 // of reductions alone
 		if got.Name != c.Name || got.OffCache != c.OffCache || was != is || got.Schedule.Len() != c.Schedule.Len() {

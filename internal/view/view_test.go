@@ -3,13 +3,12 @@ package view
 import (
 	"fmt"
 	"math"
-	"os"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
@@ -30,9 +29,7 @@ func TestTableKeys(t *testing.T) {
 func TestTableAdd(t *testing.T) {
 	var table Table
 	table.Add("a", 3, true, nil, []string{"b", ""}, []any{1.23456789, math.NaN(), math.Inf(1)}, -1e-9)
-	if want := []string{"a", "3", "true", "", "b", "", "1.23457", "", "", "-1e-09"}; !slices.Equal(table.Rows[0], want) {
-		t.Errorf("got %q, want %q", table.Rows[0], want)
-	}
+	check.Slices(t, table.Rows[0], []string{"a", "3", "true", "", "b", "", "1.23457", "", "", "-1e-09"}, "Rows")
 }
 
 func TestTableValues(t *testing.T) {
@@ -40,9 +37,7 @@ func TestTableValues(t *testing.T) {
 	table.Add("a,b", "=1+1")
 	var b strings.Builder
 	must.Do(table.WriteValues(&b, ','))
-	if want := "name,note,p\n\"a,b\",'=1+1,\n"; b.String() != want {
-		t.Errorf("got %q, want %q", b.String(), want)
-	}
+	check.Equal(t, b.String(), "name,note,p\n\"a,b\",'=1+1,\n", "String")
 }
 
 // A wide table is split into parts, each with the first column. Columns marked Beside stay together. Words are
@@ -54,13 +49,11 @@ func TestPage(t *testing.T) {
 	table.Add("2K", "1000", "2000", "± 10", "3000", "of several words that have no room beside it")
 	table.Note("a note that is longer than a line as well")
 	for _, width := range []int{24, 60} {
-		want := string(must.Get(os.ReadFile(fmt.Sprintf("testdata/%d.txt", width))))
 		var b strings.Builder
 		page := NewPage(&b, width)
 		table.WriteText(page)
-		if page.Close(); b.String() != want {
-			t.Errorf("%d letters:\n%s\nwant\n%s", width, b.String(), want)
-		}
+		page.Close()
+		check.Golden(t, b.String(), fmt.Sprint(width, ".txt"))
 		for line := range strings.Lines(b.String()) {
 			if n := utf8.RuneCountInString(line) - 1; n > width {
 				t.Errorf("%d letters in %d: %s", n, width, line)
@@ -83,9 +76,7 @@ func TestPageLines(t *testing.T) {
 		}
 	}
 	page.Close()
-	if got, want := b.String(), "one two\n  three four\n\nfive\nlast of all\n  of them"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	check.Equal(t, b.String(), "one two\n  three four\n\nfive\nlast of all\n  of them", "text")
 }
 
 // The uncertainty decides the number of digits; 0 has no sign.
@@ -98,9 +89,7 @@ func TestDigits(t *testing.T) {
 		{3793, 0, "3793"}, {12.3456, math.Inf(1), "12.3"}, {math.NaN(), 1, "?"},
 		{-0.3, 20, "0"}, {-0.04, 0.3, "0.0"}, {0, 1, "0"}, {-3, 20, "-3"}, {-0.4, 0.3, "-0.4"}, {-10, 200, "-10"},
 	} {
-		if got := Digits(tt.v, tt.uncertainty); got != tt.want {
-			t.Errorf("Digits(%g, %g) = %q, want %q", tt.v, tt.uncertainty, got, tt.want)
-		}
+		check.Equal(t, Digits(tt.v, tt.uncertainty), tt.want, "Digits(%g, %g)", tt.v, tt.uncertainty)
 	}
 }
 
@@ -114,9 +103,7 @@ func TestIntervalAroundCenter(t *testing.T) {
 		{4.72, 4.67, 7.27, "4.7 [4.7, 7.3]"}, {4.31, 2.01, 4.37, "4.3 [2.0, 4.4]"}, {28847, 28671, 58205, "28800 [28700, 58200]"},
 		{5.1, 4.67, 7.27, "5.1 [5, 7]"},
 	} {
-		if got := Known(fit.Estimate{Center: tt.center, Lo: tt.lo, Hi: tt.hi, N: 9}, ""); got != tt.want {
-			t.Errorf("%q, want %q", got, tt.want)
-		}
+		check.Equal(t, Known(fit.Estimate{Center: tt.center, Lo: tt.lo, Hi: tt.hi, N: 9}, ""), tt.want, "interval")
 	}
 }
 
@@ -125,9 +112,7 @@ func TestRoughOfTheUnknown(t *testing.T) {
 		e    fit.Estimate
 		want string
 	}{{fit.Estimate{Center: 4.5e-5, Lo: 0, Hi: 6, N: 11}, "0"}, {fit.Estimate{Center: 1.7, Lo: 0, Hi: 3, N: 11}, "1.7"}, {fit.Estimate{Center: 183, Lo: 171, Hi: 223, N: 11}, "183"}, {fit.Estimate{Center: 2490, Lo: 0.0025, Hi: 2.5e9, N: 2}, "2500"}} {
-		if got := Rough(tt.e); got != tt.want {
-			t.Errorf("Rough(%v) = %q, want %q", tt.e, got, tt.want)
-		}
+		check.Equal(t, Rough(tt.e), tt.want, "Rough(%v)", tt.e)
 	}
 }
 
@@ -147,9 +132,7 @@ func TestWriteJSON(t *testing.T) {
 	var b strings.Builder
 	must.Do(WriteJSON(&b, "taulop x", 1, "so", &document))
 	want := `{"format":"taulopx","version":1,"answer":"so","samples":[],"rows":[{"samples":[]}],"result":{"samples":[]},"none":null,"allowed":""}`
-	if got := strings.NewReplacer(" ", "", "\n", "").Replace(b.String()); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	check.Equal(t, strings.NewReplacer(" ", "", "\n", "").Replace(b.String()), want, "text")
 	if document.Warnings != nil {
 		t.Error("a list that is left out is there")
 	}
@@ -163,8 +146,6 @@ func TestWriteJSON(t *testing.T) {
 func TestByteUnit(t *testing.T) {
 	for n, want := range map[float64]string{0: "B 1", 999: "B 1", 1000: "KiB 1024", 1023999: "KiB 1024", 1024e3: "MiB 1.048576e+06", 1e15: "MiB 1.048576e+06"} {
 		unit, bytes := ByteUnit(n, 1000, 1024, "KiB", "MiB")
-		if got := fmt.Sprintf("%s %g", unit, bytes); got != want {
-			t.Errorf("%g bytes: %s, want %s", n, got, want)
-		}
+		check.Equal(t, fmt.Sprintf("%s %g", unit, bytes), want, "%g bytes", n)
 	}
 }

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -39,9 +40,7 @@ var files = []struct{ text, want string }{
 
 func TestRead(t *testing.T) {
 	for _, tt := range files {
-		if got := text(read(t, tt.text)); got != tt.want {
-			t.Errorf("%q: %s, want %s", tt.text, got, tt.want)
-		}
+		check.Equal(t, text(read(t, tt.text)), tt.want, "%q", tt.text)
 	}
 }
 
@@ -77,10 +76,7 @@ func TestReadFaults(t *testing.T) {
 		{"E\t0\t9999\t1 bytes\t1 msgs sent\n", "is too much"},
 		{"E\t0\t1\t99999999999999999999 bytes\t1 msgs sent\n", "is too much"},
 	} {
-		_, err := Read(strings.NewReader(tt.text), "f")
-		if err == nil || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%.60q: %v, want %q", tt.text, err, tt.says)
-		}
+		contains.Error(t, must.Err(Read(strings.NewReader(tt.text), "f")), tt.says)
 	}
 }
 
@@ -108,9 +104,7 @@ func TestWithMessages(t *testing.T) {
 	if err := m.WithMessages(counts); err != nil || text(m) != "0-1:10/3 1-0:20/1 2-1:0/5" {
 		t.Errorf("%v, %s", err, text(m))
 	}
-	if err := m.WithMessages(read(t, "0,1\n0,0\n")); err == nil || !strings.Contains(err.Error(), "of as many") {
-		t.Error(err)
-	}
+	contains.Error(t, m.WithMessages(read(t, "0,1\n0,0\n")), "of as many")
 }
 
 // Sums that an int64 does not hold are refused, too.
@@ -120,17 +114,13 @@ func TestAdd(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, err := range []error{m.Add(0, 1, math.MaxInt64, 1), m.Add(0, 1, 1, math.MaxInt64)} {
-		if err == nil || !strings.Contains(err.Error(), "more than 2^50") {
-			t.Error(err)
-		}
+		contains.Error(t, err, "more than 2^50")
 	}
 }
 
 func TestVolumes(t *testing.T) {
 	m := read(t, "from,to,bytes,messages\n0,1,10,1\n1,0,5,1\n2,0,0,3\n")
-	if got := fmt.Sprint(m.Volumes()); got != "[[{1 15} {2 1}] [{0 15}] [{0 1}]]" {
-		t.Error(got)
-	}
+	check.Equal(t, fmt.Sprint(m.Volumes()), "[[{1 15} {2 1}] [{0 15}] [{0 1}]]", "Volumes")
 }
 
 // peers are the processes that a process sends to.
@@ -166,9 +156,7 @@ func TestPatterns(t *testing.T) {
 		{"ep", 3, 1, []int{0, 2}},
 	} {
 		m := must.Get(Lookup(tt.name).Matrix(tt.p, 1<<16))
-		if got := peers(m, tt.rank); !slices.Equal(got, tt.peers) {
-			t.Errorf("%s of %d: process %d sends to %v, want %v", tt.name, tt.p, tt.rank, got, tt.peers)
-		}
+		check.Slices(t, peers(m, tt.rank), tt.peers, "%s of %d: process %d sends to", tt.name, tt.p, tt.rank)
 	}
 	for i := range Patterns {
 		pattern := &Patterns[i]

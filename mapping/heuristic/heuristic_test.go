@@ -6,10 +6,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/mapping/comm"
 )
@@ -39,9 +40,7 @@ func tree(t testing.TB, nodes int, parts []int, lost ...int) *Machine {
 			}
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(err)
 	return m
 }
 
@@ -65,8 +64,8 @@ func randomMatrix(random *rand.Rand, p int) *comm.Matrix {
 	return m
 }
 
-// check reports whether each process has a core of its own.
-func check(m *Machine, at Mapping, processes int) error {
+// valid reports whether each process has a core of its own.
+func valid(m *Machine, at Mapping, processes int) error {
 	taken := make(map[int]bool)
 	for process, place := range at {
 		if place < 0 || place >= m.Places() || taken[place] {
@@ -99,13 +98,9 @@ func TestTree(t *testing.T) {
 		t.Fatalf("%d places, %v", m.Places(), m.Levels)
 	}
 	for _, tt := range []struct{ a, b, level int }{{0, 1, 0}, {0, 2, 1}, {3, 4, 2}, {7, 8, 3}, {12, 15, 1}} {
-		if got := m.Level(tt.a, tt.b); got != tt.level {
-			t.Errorf("level of %d and %d is %d, want %d", tt.a, tt.b, got, tt.level)
-		}
+		check.Equal(t, m.Level(tt.a, tt.b), tt.level, "level of %d and %d", tt.a, tt.b)
 	}
-	if got := fmt.Sprint(m.Parts()); got != "[[0 1 2 3 4 5 6 7] [8 9 10 11 12 13 14 15]]" {
-		t.Error(got)
-	}
+	check.Equal(t, fmt.Sprint(m.Parts()), "[[0 1 2 3 4 5 6 7] [8 9 10 11 12 13 14 15]]", "Parts")
 	// Cores are numbered round the chips: cores that share are neighbours in the tree.
 	m, err := New(1, 8, []string{"L2", "package", "node"}, func(a, b int) int {
 		switch {
@@ -129,9 +124,7 @@ func TestTree(t *testing.T) {
 		t.Errorf("cyclic: %v", at)
 	}
 	for _, tt := range []struct{ nodes, cores int }{{0, 4}, {4, 0}, {2, MaxPlaces}} {
-		if _, err := New(tt.nodes, tt.cores, nil, nil); err == nil {
-			t.Errorf("%d nodes of %d cores", tt.nodes, tt.cores)
-		}
+		check.Error(t, must.Err(New(tt.nodes, tt.cores, nil, nil)), "%d nodes of %d cores", tt.nodes, tt.cores)
 	}
 }
 
@@ -146,21 +139,15 @@ func TestMWPMOfManyBytes(t *testing.T) {
 		must.Do(errors.Join(little.Add(from, from+1, bytes, 1), much.Add(from, from+1, bytes<<44, 1)))
 	}
 	want := must.Get(m.MWPM(little))
-	if got, err := m.MWPM(much); err != nil || hopBytes(m, little, got) != hopBytes(m, little, want) {
-		t.Errorf("%v, %v", got, err)
-	}
+	check.Equal(t, hopBytes(m, little, must.Get(m.MWPM(much))), hopBytes(m, little, want), "MWPM")
 }
 
 func TestMoreProcessesThanCores(t *testing.T) {
 	x := pattern(t, "ring", 9)
 	for _, of := range methods {
-		if _, err := of.of(tree(t, 1, []int{2, 2, 2}), x); err == nil || !strings.Contains(err.Error(), "9 processes and 8 cores") {
-			t.Errorf("%s: %v", of.name, err)
-		}
+		contains.Error(t, must.Err(of.of(tree(t, 1, []int{2, 2, 2}), x)), "9 processes and 8 cores")
 	}
-	if _, err := tree(t, 1, []int{2, 16}).ES(pattern(t, "ring", 17)); err == nil || !strings.Contains(err.Error(), "16 are searched at the most") {
-		t.Error(err)
-	}
+	contains.Error(t, must.Err(tree(t, 1, []int{2, 16}).ES(pattern(t, "ring", 17))), "16 are searched at the most")
 }
 
 // Machines of any shape: odd numbers, groups of different sizes, and more cores than processes.
@@ -197,7 +184,7 @@ func TestAnyMachine(t *testing.T) {
 			}
 			at, err := of.of(m, x)
 			if err == nil {
-				err = check(m, at, p)
+				err = valid(m, at, p)
 			}
 			if err != nil {
 				t.Fatalf("%s of %d processes on %d nodes of %v without %v: %v", of.name, p, m.Nodes, parts, lost, err)
@@ -234,8 +221,8 @@ func TestESIsTheBest(t *testing.T) {
 		}
 		try(0)
 		found, err := m.ES(x)
-		if err != nil || check(m, found, p) != nil {
-			t.Fatal(err, check(m, found, p))
+		if err != nil || valid(m, found, p) != nil {
+			t.Fatal(err, valid(m, found, p))
 		}
 		// A message without bytes weighs one, and here there are some.
 		if got := hopBytes(m, x, found); got < best || float64(got) > 1.001*float64(best)+30 {
@@ -250,7 +237,7 @@ func TestESOnManyNodes(t *testing.T) {
 	few := must.Get(tree(t, 6, []int{2}).ES(x))
 	m := tree(t, 2000, []int{2})
 	many, err := m.ES(x)
-	if err != nil || check(m, many, 12) != nil || hopBytes(m, x, many) != hopBytes(tree(t, 6, []int{2}), x, few) {
+	if err != nil || valid(m, many, 12) != nil || hopBytes(m, x, many) != hopBytes(tree(t, 6, []int{2}), x, few) {
 		t.Errorf("%v on 2000 nodes, %v on 6; %v", many, few, err)
 	}
 }
@@ -328,11 +315,9 @@ func TestLarge(t *testing.T) {
 			began := time.Now()
 			at, err := of.of(m, shuffled)
 			if err == nil {
-				err = check(m, at, 1024)
+				err = valid(m, at, 1024)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(err)
 			share := float64(hopBytes(m, shuffled, at)) / float64(hopBytes(m, x, block))
 			t.Logf("%s, %s: %v, %.4g", tt.name, of.name, time.Since(began).Round(time.Millisecond), share)
 			if share > tt.most {

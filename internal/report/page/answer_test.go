@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/sweeptest"
@@ -36,9 +37,7 @@ func TestStates(t *testing.T) {
 	m := must.Get(compare.Read(sweeptest.Moved(t)))
 	page := &Page{Machines: m.Each(), Raw: os.ReadFile}
 	x := page.describe()
-	if got := x.title(); got != m.Name {
-		t.Errorf("title %q, want %q", got, m.Name)
-	}
+	check.Equal(t, x.title(), m.Name, "title")
 	if len(x.of) != 2 || !strings.HasPrefix(x.verdict(), "Of 2 transfers at once "+m.Name+" (flag 60 ns, ") || x.answer.tests != "" {
 		t.Fatalf("%d machines: %+v", len(x.of), x.answer)
 	}
@@ -99,9 +98,7 @@ func TestVerdict(t *testing.T) {
 		if x.main >= 0 {
 			main = groupLabel(x.groups[x.main].channel)
 		}
-		if main != tt.group {
-			t.Errorf("%s: the chart is of %q, want %q", tt.what, main, tt.group)
-		}
+		check.Equal(t, main, tt.group, "%s: the chart is of", tt.what)
 	}
 	fleet := many(compare.Fleet)
 	x := fleet.describe()
@@ -127,9 +124,7 @@ func TestMarksBeyondBounds(t *testing.T) {
 func TestAloneTellsNothing(t *testing.T) {
 	for tau, want := range map[int]bool{1: false, 2: true} {
 		c := &compare.Curve{Points: []compare.Point{{Tau: tau, L: fit.Estimate{N: 9}, A: fit.Estimate{Center: 1, Lo: 1, Hi: 1, N: 9}}}}
-		if told(c) != want {
-			t.Errorf("τ = %d: %v, want %v", tau, !want, want)
-		}
+		check.Equal(t, told(c), want, "τ = %d", tau)
 	}
 }
 
@@ -154,15 +149,9 @@ func TestMarkdown(t *testing.T) {
 		figures[name] = svg.String()
 		return "p-" + name + ".svg", err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(err)
 	contains.All(t, text.String(), `# An \*invented\* \<CPU\>, 2 CPUs`, "\n# blue one\n", "\n# unnamed processor\n", "\n| imported | 2026", "\n## What it carries\n\n| transfers |", "| ring, placement local, in cache | 1000", "\n## Warnings\n\n- the clock \\| varies\n", "](p-concurrency.svg)\n", "](p-access.svg)", "](p-map-2.svg)")
-	for _, not := range []string{"secret-host", "/somewhere", "<CPU>", "\n\n\n\n"} {
-		if strings.Contains(text.String(), not) {
-			t.Errorf("%q in the page", not)
-		}
-	}
+	contains.None(t, text.String(), "secret-host", "/somewhere", "<CPU>", "\n\n\n\n")
 	links := regexp.MustCompile(`\]\(p-(.*?)\.svg\)`).FindAllStringSubmatch(text.String(), -1)
 	for _, link := range links {
 		if !strings.HasPrefix(figures[link[1]], "<svg") && !strings.HasPrefix(figures[link[1]], "<?xml") {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -34,9 +35,7 @@ func TestPageInBrowser(t *testing.T) {
 			`document.querySelector("#warnings li")`:                       "the clock of " + evil + " varies (" + evil + ")",
 			`document.querySelector("#machines details tr:last-child td")`: "/somewhere/25.json",
 		} {
-			if got := eval[string](b, "%s.textContent.trim()", element); got != want {
-				t.Errorf("%s is %q, want %q", element, got, want)
-			}
+			check.Equal(t, eval[string](b, "%s.textContent.trim()", element), want, "%s", element)
 		}
 		if n := eval[int](b, `document.querySelectorAll("img, main script").length`); n > 0 {
 			t.Errorf("%d elements of names", n)
@@ -60,9 +59,7 @@ func TestPageInBrowser(t *testing.T) {
 			x, y := b.value(figure, fmt.Sprintf("%s.querySelectorAll('g.series')[%d]", figure, tt.series), tt.point)
 			b.do(chromedp.MouseEvent(chromedp.MouseMoved, x+1, y))
 			b.until("%s.querySelector('.tip.on') !== null", figure)
-			if got := eval[string](b, "[...%s.querySelectorAll('.tip div')].map(d => d.textContent).join('|')", figure); got != tt.want {
-				t.Errorf("%s: %q, want %q", tt.chart, got, tt.want)
-			}
+			check.Equal(t, eval[string](b, "[...%s.querySelectorAll('.tip div')].map(d => d.textContent).join('|')", figure), tt.want, "%s", tt.chart)
 		}
 	})
 
@@ -77,9 +74,7 @@ func TestPageInBrowser(t *testing.T) {
 			{kb.ArrowLeft, "τ = 4: A(τ) = 2"},
 		} {
 			b.do(chromedp.KeyEvent(tt.key))
-			if got := eval[string](b, `document.querySelector('figure[data-chart="concurrency"] .tip .value').textContent`); got != tt.want {
-				t.Errorf("%q, want %q", got, tt.want)
-			}
+			check.Equal(t, eval[string](b, `document.querySelector('figure[data-chart="concurrency"] .tip .value').textContent`), tt.want, "value of the tip")
 		}
 	})
 
@@ -88,13 +83,9 @@ func TestPageInBrowser(t *testing.T) {
 			return eval[string](b, `[...document.querySelectorAll('figure[data-chart="concurrency"] g.series')].filter(g => g.style.display !== "none").map(g => g.dataset.name).join()`)
 		}
 		b.click(`document.querySelector('[data-series]')`)
-		if got := names(); got != sly {
-			t.Errorf("after switching off: %q", got)
-		}
+		check.Equal(t, names(), sly, "after switching off")
 		b.click(`document.querySelector('[data-series]')`)
-		if got := names(); got != evil+","+sly {
-			t.Errorf("after switching on again: %q", got)
-		}
+		check.Equal(t, names(), evil+","+sly, "after switching on again")
 	})
 
 	t.Run("another size", func(t *testing.T) {
@@ -112,18 +103,12 @@ func TestPageInBrowser(t *testing.T) {
 		b.click(head)
 		// ns: the times of 4 KB, half of the others, and of 8 KB
 		up := []string{"250", "250", "500", "500", "500", "500", "800", "800", "1000", "1000", "1250", "1600", "1600", "2500", "2500", "5000"}
-		if got := column(); !slices.Equal(got, up) {
-			t.Errorf("rising: %v", got)
-		}
+		check.Slices(t, column(), up, "rising")
 		eval[bool](b, `%s.focus() === undefined`, head)
 		b.do(chromedp.KeyEvent(kb.Enter))
 		slices.Reverse(up)
-		if got := column(); !slices.Equal(got, up) {
-			t.Errorf("falling: %v", got)
-		}
-		if got := eval[string](b, `%s.parentElement.getAttribute("aria-sort")`, head); got != "descending" {
-			t.Error(got)
-		}
+		check.Slices(t, column(), up, "falling")
+		check.Equal(t, eval[string](b, `%s.parentElement.getAttribute("aria-sort")`, head), "descending", "order of a column")
 	})
 
 	t.Run("downloads", func(t *testing.T) {
@@ -139,9 +124,7 @@ func TestPageInBrowser(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if want := "raw /somewhere/25.json ≤ \x00\n"; string(text) != want {
-			t.Errorf("%q, want %q", text, want)
-		}
+		check.Equal(t, string(text), "raw /somewhere/25.json ≤ \x00\n", "file in the page")
 	})
 
 	t.Run("narrow", func(t *testing.T) {
@@ -173,9 +156,7 @@ func TestSurveysInBrowser(t *testing.T) {
 	addSurveys(p.Machines[1], 2)
 	b := open(t, p)
 	defer b.clean()
-	if got, want := b.texts("#surveys h3"), "Copies between levels of the memory|Accesses|Strided messages|Message patterns|Disks|Pairs of CPUs"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	check.Equal(t, b.texts("#surveys h3"), "Copies between levels of the memory|Accesses|Strided messages|Message patterns|Disks|Pairs of CPUs", "surveys")
 	for _, tt := range []struct{ kind, choice, option, series, value string }{
 		{"level", "", "", sly, "m = 64: bandwidth of all τ = 32.0 GB/s|95 % interval 29.1 GB/s to 35.6 GB/s"}, // 64 bytes in 64/64 ns, twice that
 		{"level", "panel", "τ = 2", sly, "m = 64: bandwidth of all τ = 32.0 GB/s|95 % interval 29.1 GB/s to 35.6 GB/s"},
@@ -199,9 +180,7 @@ func TestSurveysInBrowser(t *testing.T) {
 			t.Errorf("%q, want %q", got, tt.value)
 		}
 	}
-	if got := b.texts(".map h4"); got != evil+"|"+sly {
-		t.Errorf("maps of %q", got)
-	}
+	check.Equal(t, b.texts(".map h4"), evil+"|"+sly, "maps")
 	if got, want := b.texts(".map:has(h4) th, .map:has(h4) td"), "level|pairs|null transfer, median|transfer of 8K, median|shared L2|2|50.0 ns|562 ns|same package|4|200 ns|712 ns"; !strings.HasPrefix(got, want) {
 		t.Errorf("levels %q, want %q", got, want)
 	}
@@ -216,9 +195,7 @@ func TestSurveysInBrowser(t *testing.T) {
 		b.until(`[...document.querySelectorAll(".map figure:first-child .tip")][0].innerText.replaceAll("\n", "|") === %q || %q === "x"`, want, "")
 	}
 	b.click(`document.querySelector('[data-series]')`)
-	if got := eval[string](b, `[...document.querySelectorAll(".map:not([hidden]) h4")].map(e => e.textContent).join()`); got != sly {
-		t.Errorf("of one machine there are maps of %q", got)
-	}
+	check.Equal(t, eval[string](b, `[...document.querySelectorAll(".map:not([hidden]) h4")].map(e => e.textContent).join()`), sly, "maps of one machine")
 }
 
 // A map of 128 CPUs has few elements, and its cells can be pointed at.
@@ -248,9 +225,7 @@ func TestFleetInBrowser(t *testing.T) {
 	b := open(t, many(120)) // machines 3 and 100 are slow
 	defer b.clean()
 	order := eval[[]string](b, `[...document.querySelectorAll("main > section")].map(s => s.id)`)
-	if want := []string{"verdict", "warnings", "fleet", "charts", "machines"}; !slices.Equal(order, want) {
-		t.Errorf("sections are %v, want %v", order, want)
-	}
+	check.Slices(t, order, []string{"verdict", "warnings", "fleet", "charts", "machines"}, "sections")
 	slow := strings.Split(b.texts("#fleet .table:first-of-type tbody th"), "|")[:2]
 	if slices.Sort(slow); !slices.Equal(slow, []string{"node0003", "node0100"}) {
 		t.Errorf("off are %v", slow)
@@ -258,25 +233,17 @@ func TestFleetInBrowser(t *testing.T) {
 	series := func(which string) string {
 		return eval[string](b, `[...document.querySelectorAll('figure[data-chart="concurrency"] g.series')].filter(g => %s).map(g => g.dataset.name).sort().join()`, which)
 	}
-	if got := series(`g.dataset.v`); got != "median of all,node0003,node0100" {
-		t.Errorf("charts begin with %s", got)
-	}
-	if n := eval[int](b, `document.querySelectorAll('figure[data-chart="concurrency"] g.series').length`); n != 121 {
-		t.Errorf("%d lines, want 120 and the median", n)
-	}
+	check.Equal(t, series(`g.dataset.v`), "median of all,node0003,node0100", "charts begin with")
+	check.Equal(t, eval[int](b, `document.querySelectorAll('figure[data-chart="concurrency"] g.series').length`), 121, "lines")
 	eval[bool](b, `(f => { f.value = "node0077"; return f.dispatchEvent(new Event("input")); })(document.getElementById("filter"))`)
-	if got := b.texts("#machines tbody tr:not([hidden]) th"); got != "node0077" {
-		t.Errorf("the filter leaves %q", got)
-	}
+	check.Equal(t, b.texts("#machines tbody tr:not([hidden]) th"), "node0077", "the filter leaves")
 	const chosen = `!g.dataset.v && g.querySelector("path").style.stroke !== ""`
 	b.click(`document.querySelector('#machines [data-show="node0077"]')`)
 	if got := series(chosen); got != "node0077" || b.texts("#series .name") != "median of all|node0003|node0100|node0077" && b.texts("#series .name") != "median of all|node0100|node0003|node0077" {
 		t.Errorf("chosen are %s; switches of %s", got, b.texts("#series .name"))
 	}
 	b.click(`document.querySelector('#machines [data-show="node0077"]')`)
-	if got := series(chosen); got != "" {
-		t.Errorf("still chosen: %s", got)
-	}
+	check.Equal(t, series(chosen), "", "chosen")
 	// The law of the invented machines: A(8) = 8/(1 + 0.08·7 + 0.002·8·7).
 	got := eval[float64](b, `Number([...document.querySelectorAll("#fleet tbody tr")].find(r => r.cells[0].textContent === "8" && r.cells[1].textContent === "120").cells[8].textContent)`)
 	if want := 8 / 1.672; got < 0.99*want || got > 1.01*want {

@@ -14,6 +14,7 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/lists"
 	_ "github.com/taulop/taulop/internal/survey/all"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/nodes"
@@ -152,9 +153,7 @@ func TestWarnings(t *testing.T) {
 // A fact that is unknown for all machines has no column.
 func TestEmptyColumnsAreLeftOut(t *testing.T) {
 	table := many(compare.Fleet).describe().machines()
-	if got := strings.Join(lists.Map(table.Columns, view.Column.Head), ", "); got != "machine, file, processor, memory, measured, cells" {
-		t.Error(got)
-	}
+	check.Equal(t, strings.Join(lists.Map(table.Columns, view.Column.Head), ", "), "machine, file, processor, memory, measured, cells", "columns")
 }
 
 // The page has its first charts without its script.
@@ -210,13 +209,9 @@ func TestFleetSurveys(t *testing.T) {
 	}
 	kinds := strings.Split(text, `<div class="kind">`)[1:]
 	for _, k := range kinds {
-		if !strings.Contains(k, `data-of="median of all"`) || !strings.Contains(k, `data-of="node0007"`) {
-			t.Errorf("%.40s is not of the median and the outlier", k)
-		}
+		contains.All(t, k, `data-of="median of all"`, `data-of="node0007"`)
 	}
-	if len(kinds) != 5 {
-		t.Errorf("%d charts of surveys", len(kinds))
-	}
+	check.Equal(t, len(kinds), 5, "charts of surveys")
 }
 
 // exact is a machine with the given times of transfers of 8 KB, ±2 %.

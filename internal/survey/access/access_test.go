@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/view"
@@ -111,22 +112,14 @@ func TestChecksCatch(t *testing.T) {
 			w := p.work()
 			mem := make([]byte, p.Bytes())
 			w.Lay(mem, 0)
-			if err := w.Check(mem, 1); err == nil {
-				t.Errorf("%s: a missing pass is not detected", p.Variant())
-			}
+			check.Error(t, w.Check(mem, 1), "%s: a missing pass is not detected", p.Variant())
 			w.Lay(mem, 0)
 			w.Pass(mem, 1)
-			if err := w.Check(mem, 1); err != nil {
-				t.Errorf("%s: %v", p.Variant(), err)
-			}
-			if err := w.Check(mem, 0); err != nil {
-				t.Errorf("%s: the check does not restore the array: %v", p.Variant(), err)
-			}
+			check.NoError(t, w.Check(mem, 1), "%s", p.Variant())
+			check.NoError(t, w.Check(mem, 0), "%s: the check does not restore the array", p.Variant())
 			w.Pass(mem, 1)
 			*(*byte)(unsafe.Pointer(&mem[ElementBytes[typ]])) ^= 1
-			if err := w.Check(mem, 1); err == nil {
-				t.Errorf("%s: a change between the elements is not detected", p.Variant())
-			}
+			check.Error(t, w.Check(mem, 1), "%s: a change between the elements is not detected", p.Variant())
 		}
 	}
 	for _, operation := range []string{"read", Dot} {
@@ -252,7 +245,5 @@ func TestMeasure(t *testing.T) {
 			}
 		}
 	}
-	if fits := Fits(cells, 64); len(fits) != 4 {
-		t.Errorf("%d fits, want 4", len(fits))
-	}
+	check.Equal(t, len(Fits(cells, 64)), 4, "fits")
 }

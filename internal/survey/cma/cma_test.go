@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
@@ -32,9 +33,7 @@ func TestSweep(t *testing.T) {
 	m := numatest.EPYC(1, 1, 1, 4, 1)
 	p := params.Plan{Policies: []numa.Policy{numa.Local}, Sizes: []int{1, 1024, 1536, 8192}, Taus: []int{1, 2}, Caches: []bool{false, true}}
 	r := NewRequest(m, p)
-	if want := []int{1024, 8192}; !slices.Equal(r.Sizes, want) {
-		t.Errorf("sizes %v, want %v", r.Sizes, want)
-	}
+	check.Slices(t, r.Sizes, []int{1024, 8192}, "sizes")
 	r.Refused, r.ArenaBytes = "", 1<<20
 	f := &params.File{Format: params.Format, Version: params.Version}
 	surveytest.Simulate(surveytest.Simulated{Machine: m, Cost: func(w setups.Work) float64 { return 100 + float64(w.(setups.Collective).Schedule.Call.M) }}, 1).Measure(t, f, Survey, r)
@@ -46,9 +45,7 @@ func TestSweep(t *testing.T) {
 				if err != nil || !slices.Equal(table.Transfers.Sizes, r.Sizes) || table.Transfers.Taus[0] != 1 {
 					t.Errorf("%v, %s, off cache %v: %+v, %v", b, setup, off, table, err)
 				}
-				if _, err := f.Y(of); err != nil {
-					t.Error(err)
-				}
+				check.NoError(t, must.Err(f.Y(of)), "Y")
 			}
 		}
 	}
@@ -129,8 +126,5 @@ func TestTables(t *testing.T) {
 	add(params.Bcast, 2, 1024, false, params.Rewritten, 2004)
 	var b bytes.Buffer
 	view.WriteTables(&b, Tables(f))
-	want := string(must.Get(os.ReadFile("testdata/tables.txt")))
-	if got := strings.TrimSpace(b.String()) + "\n"; got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	check.Golden(t, strings.TrimSpace(b.String())+"\n", "tables.txt")
 }

@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
@@ -44,9 +45,7 @@ func TestTransfersAreChecked(t *testing.T) {
 	held := make([]byte, 1)
 	must.Get(f.ReadAt(held, 5*BlockBytes+7))
 	must.Get(f.WriteAt([]byte{held[0] ^ 1}, 5*BlockBytes+7))
-	if _, err := f.transfer("read", len(content)); err == nil || !strings.Contains(err.Error(), "block 5") {
-		t.Errorf("a changed bit in block 5: %v", err)
-	}
+	contains.Error(t, must.Err(f.transfer("read", len(content))), "block 5")
 }
 
 // A file system without O_TMPFILE.
@@ -60,12 +59,8 @@ func TestAnonymous(t *testing.T) {
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("it has a name: %v", left)
 	}
-	if _, err := f.WriteAt([]byte("τ"), 0); err != nil {
-		t.Error(err)
-	}
-	if _, err := anonymous(filepath.Join(dir, "none")); err == nil {
-		t.Error("a file in a directory that is not there")
-	}
+	check.NoError(t, must.Err(f.WriteAt([]byte("τ"), 0)), "WriteAt")
+	check.Error(t, must.Err(anonymous(filepath.Join(dir, "none"))), "a file in a directory that is not there")
 }
 
 // Times that do not grow with m have no bandwidth: none in a table, null in JSON.
@@ -74,10 +69,8 @@ func TestFitWithoutBandwidth(t *testing.T) {
 	for i, m := range []int{4096, 8192, 16384, 32768} {
 		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.DiskCell, Bytes: m}.Named("read-cached"), Time: fit.Median([]float64{1000 - 50*float64(i)})})
 	}
-	text, err := json.Marshal(Fits(f.Cells))
-	if err != nil || !strings.Contains(string(text), `"mb_s":null`) {
-		t.Errorf("%s, %v", text, err)
-	}
+	text := must.Get(json.Marshal(Fits(f.Cells)))
+	contains.All(t, string(text), `"mb_s":null`)
 	tables := Tables(f)
 	if last := tables[len(tables)-1]; last.Title != "T = T_s + m·τ" || len(last.Rows) != 1 || last.Rows[0][3] != "-" {
 		t.Errorf("%+v", last)

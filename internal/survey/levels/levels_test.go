@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/snapshot"
@@ -54,9 +55,7 @@ func TestLevels(t *testing.T) {
 			t.Fatalf("τ = %d: %+v, %v", tau, levels, left)
 		}
 		for i, l := range levels {
-			if l != want[i] {
-				t.Errorf("τ = %d: %+v, want %+v", tau, l, want[i])
-			}
+			check.Equal(t, l, want[i], "τ = %d", tau)
 			walksWithin(t, l)
 		}
 	}
@@ -120,9 +119,7 @@ func TestTam(t *testing.T) {
 		cell("memory-memory", 1<<22, 9e5, 1),
 	})
 	want := "[[1 1K L1 20 70 100] [1 64K L2 2000 4000 6000] [1 4M    900000]]"
-	if got := fmt.Sprint(table.Rows); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	check.Equal(t, fmt.Sprint(table.Rows), want, "Rows")
 }
 
 // On all machines levels rise, memory is one of them, working sets are within bounds, and every CPU has

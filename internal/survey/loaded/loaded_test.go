@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
@@ -35,9 +36,8 @@ func TestChain(t *testing.T) {
 		seen[line] = true
 		line = c.next[line]
 	}
-	if len(seen) != lines || line != c.line {
-		t.Errorf("%d of %d lines, and back at %d, want %d", len(seen), lines, line, c.line)
-	}
+	check.Equal(t, len(seen), lines, "lines that were visited")
+	check.Equal(t, line, c.line, "line at the end")
 	for _, times := range []int{1, 3, 17} {
 		if p.Pass(mem, times); p.Check(mem, times) != nil {
 			t.Errorf("%d passes end at line %d, want %d", times, c.line, c.order[c.at])
@@ -45,9 +45,7 @@ func TestChain(t *testing.T) {
 	}
 	p.Lay(mem[lineBytes:], 0) // every line has the link of the line before
 	p.Pass(mem, 1)
-	if err := p.Check(mem, 1); err == nil {
-		t.Error("a chain that leads elsewhere is accepted")
-	}
+	check.Error(t, p.Check(mem, 1), "a chain that leads elsewhere is accepted")
 }
 
 func machine(cores int) *numa.Machine {
@@ -56,9 +54,7 @@ func machine(cores int) *numa.Machine {
 
 func request(t *testing.T, m *numa.Machine, cpus []int, levels ...int) Request {
 	r, _, err := NewRequest(m, cpus, levels, setups.ArenaCaches)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(err)
 	return r
 }
 
@@ -81,9 +77,7 @@ func TestCells(t *testing.T) {
 			continue
 		}
 		for i, want := range tt.left {
-			if !strings.Contains(warnings[i].Error(), want) {
-				t.Errorf("%d cores: %v", tt.cores, warnings[i])
-			}
+			contains.All(t, warnings[i].Error(), want)
 		}
 		for _, c := range cells {
 			if l := c.Variant.(params.Load); c.Named(l.String()) != c.Key || !slices.Contains(r.Levels, l.Level) {
@@ -132,12 +126,7 @@ func invented() *params.File {
 func TestWrite(t *testing.T) {
 	var b strings.Builder
 	view.WriteTables(&b, Tables(invented()))
-	contains.All(t, b.String(),
-		"Latency of a read of memory while others of 4 cores",
-		"32.0   [31.7, 32.3]  210", "      20 %  not measured\n", "\nnot measured: the cores that inject had next to no CPU time\n",
-		"Idle latency 100 ns [99, 101]; twice that from 32.0 GB/s on; the others inject 32.0 GB/s [31.7, 32.3] at the most.",
-		"Latency of a pair, 64 bytes one way while", "Idle latency 50.0 ns [49.5, 50.5]; 1.20 times that at 25.6 GB/s, and below twice at every level;",
-	)
+	check.Golden(t, b.String(), "tables.txt")
 	b.Reset()
 	if view.WriteTables(&b, Tables(&params.File{})); b.Len() > 0 {
 		t.Errorf("of nothing %q", b.String())
@@ -188,9 +177,7 @@ func TestMoving(t *testing.T) {
 	var b strings.Builder
 	view.WriteTables(&b, Tables(f))
 	contains.All(t, b.String(), "4 cores read memory\n", "4 cores read memory; flag ", "4 cores read memory; flag 2", "% of the time\n")
-	if n := len(Tables(f)); n != 3 {
-		t.Errorf("%d tables", n)
-	}
+	check.Equal(t, len(Tables(f)), 3, "tables")
 }
 
 // Curves begin at a bandwidth of 0.
@@ -206,9 +193,7 @@ func TestProfiles(t *testing.T) {
 		}
 	}
 	want := []string{"read 4 cores 0:100 16000:120 32000:210", "pair 4 cores 0:50 25600:60"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	check.Slices(t, got, want, "got")
 }
 
 // Measured latencies have intervals and a table.
@@ -221,8 +206,6 @@ func TestSurvey(t *testing.T) {
 	r := request(t, m, cpus[:min(3, len(cpus))], 0, 50, 100)
 	r.ChainBytes, r.ArenaBytes = 4<<20, 4<<20 // not to take long
 	f := surveytest.Run(t, m, Survey, r)
-	if want := 5 * (len(r.CPUs) - 1); len(f.Cells) != want {
-		t.Errorf("%d cells, want %d", len(f.Cells), want)
-	}
+	check.Equal(t, len(f.Cells), 5*(len(r.CPUs)-1), "cells")
 	view.WriteTables(io.Discard, Tables(f))
 }

@@ -12,6 +12,9 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/sandbox"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/params"
@@ -39,9 +42,8 @@ func TestFindsTheRate(t *testing.T) {
 	const megabits = 400
 	near, far := sandbox.Networks(t, fmt.Sprintf("tbf rate %dmbit burst 10kb limit 8mb", megabits))
 	ended := across(t, near, far, &Host{Wait: time.Minute, Facts: Facts{Memory: 16 << 20}}, func(run *Run, s *sampler) {
-		if run.Interface != "veth0" || run.Segment != 1448 {
-			t.Errorf("%s, packets of %d bytes", run.Interface, run.Segment)
-		}
+		check.Equal(t, run.Interface, "veth0", "interface")
+		check.Equal(t, run.Segment, 1448, "segment")
 		for _, tau := range []int{1, 4} {
 			var found []float64
 			for range 20 { // other programs may disturb a sample
@@ -69,9 +71,7 @@ func TestFindsTheRate(t *testing.T) {
 		}
 		run.End(nil)
 	})
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, <-ended, "the host")
 }
 
 // A network that begins to drop packets ends the run at both ends, and the error of a call through it
@@ -89,13 +89,9 @@ func TestBlackhole(t *testing.T) {
 			t.Error(err)
 		}
 		run.End(err)
-		if _, err := Begin(t.Context(), run.Targets, secret, time.Second); err == nil || !strings.Contains(err.Error(), "does not answer at all") {
-			t.Error(err)
-		}
+		contains.Error(t, must.Err(Begin(t.Context(), run.Targets, secret, time.Second)), "does not answer at all")
 	})
-	if err := <-ended; err == nil {
-		t.Error("the host reports no error")
-	}
+	check.Error(t, <-ended, "the host reports no error")
 }
 
 // A host within a batch ends even if it is cut off from the leading host.
@@ -115,9 +111,7 @@ func TestCutOff(t *testing.T) {
 	})
 	select {
 	case err := <-ended:
-		if !errors.Is(err, errStuck) {
-			t.Error(err)
-		}
+		check.ErrorIs(t, err, errStuck, "the host")
 	case <-time.After(time.Minute):
 		t.Error("it still waits")
 	}

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/view"
@@ -151,9 +153,7 @@ func FuzzWire(f *testing.F) {
 		if introduce(canned{Reader: bytes.NewReader(received)}, secret, hello{}) == nil {
 			t.Error("a host without the secret was believed")
 		}
-		if _, err := receive(canned{Reader: bytes.NewReader(received)}, secret, func(hello) answer { return welcome }); err == nil {
-			t.Error("a stranger was let in")
-		}
+		check.Error(t, must.Err(receive(canned{Reader: bytes.NewReader(received)}, secret, func(hello) answer { return welcome })), "a stranger was let in")
 		var facts Facts
 		if readFrame(bytes.NewReader(received), &facts) == nil && len(received) > 4+mostFrame {
 			t.Error("a frame is too long")
@@ -200,9 +200,7 @@ func ends(t *testing.T, run *Run, hosts ...<-chan error) {
 	t.Helper()
 	run.End(nil)
 	for _, ended := range hosts {
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, <-ended, "the host")
 	}
 }
 
@@ -226,9 +224,7 @@ func TestMeasures(t *testing.T) {
 	f := surveytest.Run(t, m, Survey, r, params.Network{Name: r.Name, Kind: "tcp", Hosts: []string{"here", "there", "farther"}})
 	ends(t, run, ended, endedToo)
 	_, table, err := f.Network("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(err)
 	if small, _ := table.L(1, 1); small > 1 {
 		t.Errorf("a byte takes %g s", small)
 	}
@@ -288,9 +284,7 @@ func TestAnswer(t *testing.T) {
 		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.NetCell, Tau: 1, Bytes: 1000}.Named(name), Time: fit.Unbounded(1e4)})
 	}
 	const takes = "a message of 1000 B takes 10.0 µs after o one way; a message of 1000 B: 100 MB/s."
-	if got, want := Answer(f), "lo: "+takes+"\nib0: "+takes; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	check.Equal(t, Answer(f), "lo: "+takes+"\nib0: "+takes, "Answer")
 }
 
 // Only parameters that need more unread bytes than the kernel keeps are left out.
@@ -337,33 +331,23 @@ func TestNobodyThere(t *testing.T) {
 	silent := Target{"silent", address}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if _, err := Begin(ctx, []Target{silent}, secret, time.Minute); err == nil {
-		t.Error("a host that says nothing takes part")
-	}
+	check.Error(t, must.Err(Begin(ctx, []Target{silent}, secret, time.Minute)), "a host that says nothing takes part")
 	free.Close()
 	silent.Name = "127.0.0.1"
 	if _, err := Begin(t.Context(), []Target{silent}, secret, 100*time.Millisecond); err == nil || strings.Count(err.Error(), "127.0.0.1") != 1 {
 		t.Errorf("the address is not there once: %v", err)
 	}
 	_, ended := hosts(t, 100*time.Millisecond)
-	if err := <-ended; err == nil || !strings.Contains(err.Error(), "no run began within 100ms") {
-		t.Errorf("nobody came: %v", err)
-	}
+	contains.Error(t, <-ended, "no run began within 100ms")
 }
 
 // A host in a run refuses others.
 func TestEngaged(t *testing.T) {
 	l, ended := hosts(t, time.Minute)
 	run := begin(t, l)
-	if _, err := Begin(t.Context(), run.Targets, secret, time.Minute); !errors.Is(err, errEngaged) {
-		t.Errorf("a second run: %v", err)
-	}
-	if _, err := call(t.Context(), run.Targets[0], secret, hello{Purpose: flowing, Run: nonce()}, false); !errors.Is(err, errEngaged) {
-		t.Errorf("a flow of another run: %v", err)
-	}
-	if _, err := call(t.Context(), run.Targets[0], Secret(rand.Text()), hello{Purpose: flowing, Run: run.ID}, false); !errors.Is(err, errStranger) {
-		t.Errorf("a flow with another secret: %v", err)
-	}
+	check.ErrorIs(t, must.Err(Begin(t.Context(), run.Targets, secret, time.Minute)), errEngaged, "a second run")
+	check.ErrorIs(t, must.Err(call(t.Context(), run.Targets[0], secret, hello{Purpose: flowing, Run: nonce()}, false)), errEngaged, "a flow of another run")
+	check.ErrorIs(t, must.Err(call(t.Context(), run.Targets[0], Secret(rand.Text()), hello{Purpose: flowing, Run: run.ID}, false)), errStranger, "a flow with another secret")
 	ends(t, run, ended)
 }
 
@@ -371,19 +355,13 @@ func TestEngaged(t *testing.T) {
 func TestOneIsMissing(t *testing.T) {
 	l, ended := hosts(t, time.Minute)
 	missing := Target{"missing", "missing.invalid:1"}
-	if _, err := Begin(t.Context(), []Target{missing, {"there", l.Addr().String()}}, secret, time.Minute); err == nil {
-		t.Error("a run without one of its hosts")
-	}
-	if err := <-ended; err == nil || !strings.Contains(err.Error(), "gave up: missing") {
-		t.Errorf("the other host: %v", err)
-	}
+	check.Error(t, must.Err(Begin(t.Context(), []Target{missing, {"there", l.Addr().String()}}, secret, time.Minute)), "a run without one of its hosts")
+	contains.Error(t, <-ended, "gave up: missing")
 }
 
 func TestSecret(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "secret")
-	if _, err := ReadSecret(path, false); err == nil {
-		t.Error("a secret without a file")
-	}
+	check.Error(t, must.Err(ReadSecret(path, false)), "a secret without a file")
 	var all sync.WaitGroup
 	found := make([]Secret, 8)
 	for i := range found {
@@ -404,23 +382,15 @@ func TestSecret(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 	must.Do(os.Chmod(path, 0o640))
-	if _, err := ReadSecret(path, true); err == nil || !strings.Contains(err.Error(), "chmod 600") {
-		t.Errorf("a secret that others can read: %v", err)
-	}
-	if _, err := ReadSecret(t.TempDir(), false); err == nil || !strings.Contains(err.Error(), "is a directory") {
-		t.Errorf("a directory: %v", err)
-	}
+	contains.Error(t, must.Err(ReadSecret(path, true)), "chmod 600")
+	contains.Error(t, must.Err(ReadSecret(t.TempDir(), false)), "is a directory")
 	short := filepath.Join(t.TempDir(), "short")
 	must.Do(os.WriteFile(short, []byte("secret\n"), 0o600))
-	if _, err := ReadSecret(short, true); err == nil || !strings.Contains(err.Error(), "6 bytes") {
-		t.Errorf("a short secret: %v", err)
-	}
+	contains.Error(t, must.Err(ReadSecret(short, true)), "6 bytes")
 	if _, err := ReadSecret(os.DevNull, true); err == nil || strings.Contains(err.Error(), "chmod") {
 		t.Errorf("a device: %v", err)
 	}
-	if _, err := ReadSecret("/proc/nowhere/secret", true); !errors.Is(err, ErrSecret) {
-		t.Errorf("a home that takes no directory: %v", err)
-	}
+	check.ErrorIs(t, must.Err(ReadSecret("/proc/nowhere/secret", true)), ErrSecret, "a home that takes no directory")
 }
 
 // passing is a target whose connections pass hands on to a listening host, until end is called.

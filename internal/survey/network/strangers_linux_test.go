@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -57,9 +59,7 @@ func TestIdleStrangers(t *testing.T) {
 		knock(t, l.Addr().String(), strangers)
 		s := lead(t, run.Targets, run)
 		for _, s := range []*sampler{first, s} {
-			if _, err := s.Sample(t.Context(), smallExchange, 0); err != nil {
-				t.Error(err)
-			}
+			check.NoError(t, must.Err(s.Sample(t.Context(), smallExchange, 0)), "Sample")
 		}
 		s.Close()
 	}
@@ -92,15 +92,12 @@ func TestAdmits(t *testing.T) {
 				t.Fatalf("flow %d: %d", i, a)
 			}
 		}
-		if h.admit(flow(0)) != full {
-			t.Error("there is room for more flows than are allowed")
-		}
+		check.Equal(t, h.admit(flow(0)), full, "a flow more than are allowed")
 		for i := range mostFlows {
 			h.forget(flow(i))
 		}
-		if h.admitted != 0 || len(h.groups) != 0 {
-			t.Errorf("%d flows in %d launches are left", h.admitted, len(h.groups))
-		}
+		check.Equal(t, h.admitted, 0, "flows left")
+		check.Equal(t, len(h.groups), 0, "launches left")
 	}
 }
 
@@ -122,9 +119,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	h := &Host{Wait: time.Minute, Facts: Facts{Memory: 64 << 20}}
 	l, ended := hosting(t, h)
 	run := begin(t, l)
-	if run.Facts[0].Memory != h.Facts.Memory {
-		t.Errorf("the host says that it takes %d bytes", run.Facts[0].Memory)
-	}
+	check.Equal(t, run.Facts[0].Memory, h.Facts.Memory, "bytes that the host says to take")
 	peak(t)
 	before := peak(t)
 	launch := launchID()
@@ -138,41 +133,28 @@ func TestMemoryIsBounded(t *testing.T) {
 		must.Get(c.Write(encoded(order{Operation: exchange, Tau: flows, Bytes: bytes, Times: 1})))
 	}
 	err := run.Why(errHungUp)
-	for _, want := range []string{"there says: a flow from ", "messages of all flows may take 64M here", "needs 512M for its own: " + ErrMemory.Error()} {
-		if !strings.Contains(err.Error(), want) || !errors.Is(err, ErrMemory) {
-			t.Errorf("%v; want %q", err, want)
-		}
-	}
+	contains.Error(t, err, "there says: a flow from ", "messages of all flows may take 64M here", "needs 512M for its own: "+ErrMemory.Error())
+	check.Equal(t, errors.Is(err, ErrMemory), true, "%v is of memory", err)
 	run.End(err)
-	if err := <-ended; !errors.Is(err, ErrMemory) {
-		t.Errorf("the host ended with %v", err)
-	}
+	check.ErrorIs(t, <-ended, ErrMemory, "the host ended with")
 	if grown := peak(t) - before; grown > h.Facts.Memory+32<<20 {
 		t.Errorf("%d MB more than before, want about %d", grown>>20, h.Facts.Memory>>20)
 	}
-	if taken := h.budget.taken.Load(); taken != 0 {
-		t.Errorf("%d bytes are not given back", taken)
-	}
+	check.Equal(t, h.budget.taken.Load(), 0, "bytes taken")
 }
 
 // A flow waits for memory that another one gives back.
 func TestBudget(t *testing.T) {
 	b := &budget{most: 100}
 	must.Do(b.take(60))
-	if err := b.take(101); err == nil {
-		t.Error("more than the budget was taken")
-	}
+	check.Error(t, b.take(101), "more than the budget was taken")
 	taken := make(chan error)
 	go func() { taken <- b.take(50) }()
 	time.Sleep(5 * time.Millisecond) // it probably waits by then
 	b.give(60)
-	if err := <-taken; err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, <-taken, "the flow that waits")
 	b.give(50)
-	if n := b.taken.Load(); n != 0 {
-		t.Errorf("%d bytes are taken", n)
-	}
+	check.Equal(t, b.taken.Load(), 0, "bytes taken")
 }
 
 // The error names the host for which a request is too large.
@@ -187,10 +169,7 @@ func TestFits(t *testing.T) {
 		{512<<10 + 1, 1, "far takes 1M for messages, and τ = 1 with m = 524289 B needs 1032K: let the host that listens"},
 		{mostMessage, mostFlows, "needs 512G"},
 	} {
-		err := run.Fits(Request{Sizes: []int{1, tt.m}, Taus: []int{1, tt.tau}})
-		if tt.err == "" && err != nil || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
-			t.Errorf("%d flows of %d bytes: %v, want %q", tt.tau, tt.m, err, tt.err)
-		}
+		contains.Error(t, run.Fits(Request{Sizes: []int{1, tt.m}, Taus: []int{1, tt.tau}}), tt.err)
 	}
 }
 
@@ -220,11 +199,7 @@ func TestStopsReading(t *testing.T) {
 		}
 	}
 	err := run.Why(errHungUp)
-	if !strings.Contains(err.Error(), errStuck.Error()) {
-		t.Errorf("the end that leads: %v", err)
-	}
+	contains.All(t, err.Error(), errStuck.Error())
 	run.End(err)
-	if err := <-ended; !errors.Is(err, errStuck) {
-		t.Errorf("the host: %v", err)
-	}
+	check.ErrorIs(t, <-ended, errStuck, "the host")
 }

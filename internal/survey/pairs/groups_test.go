@@ -10,6 +10,7 @@ import (
 
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
@@ -30,9 +31,7 @@ func found(t *testing.T, f *params.File) (sets []string) {
 	t.Helper()
 	p := must.Get(f.Pairs())
 	for _, g := range FindGroups(p, f.Provenance.Levels) {
-		if g.Level != "same node" {
-			t.Errorf("%+v", g)
-		}
+		check.Equal(t, g.Level, "same node", "Level")
 		for _, s := range g.Groups {
 			sets = append(sets, s.String())
 		}
@@ -207,9 +206,7 @@ func TestMovingIsNoGroup(t *testing.T) {
 			}
 			f, _ := moving(t, 8, launches, seed)
 			p := must.Get(f.Pairs())
-			if groups := FindGroups(p, f.Provenance.Levels); len(groups) > 0 {
-				t.Errorf("seed %d, %d launches: %v", seed, launches, groups)
-			}
+			check.Empty(t, FindGroups(p, f.Provenance.Levels), "seed %d, %d launches", seed, launches)
 		}
 	}
 }
@@ -239,7 +236,5 @@ func TestGroupsOfMovedPairs(t *testing.T) {
 			of.States[0].Times = pair(0, of.From, of.To, 28).Times
 		}
 	}
-	if groups := FindGroups(p, known); len(groups) != 0 {
-		t.Errorf("for a while: %v", groups)
-	}
+	check.Equal(t, len(FindGroups(p, known)), 0, "for a while")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
@@ -78,9 +79,7 @@ func TestFindSlow(t *testing.T) {
 func TestSurvey(t *testing.T) {
 	m := surveytest.Machine(t, 2)
 	r := Request{CPUs: m.Allowed[:2], Sizes: []int{0, SegmentBytes}, Addresses: 3}
-	if visit := (Request{}).visit(); r.visit() != 3*visit {
-		t.Errorf("a sample on three pages takes %v, on one %v", r.visit(), visit)
-	}
+	check.Equal(t, r.visit(), 3*(Request{}).visit(), "a sample on three pages")
 	p, err := surveytest.Run(t, m, Survey, r).Pairs()
 	if err != nil || len(p.Each()) != len(homes(m, m.Allowed[0], m.Allowed[1])) {
 		t.Fatalf("%+v, %v", p, err)
@@ -156,9 +155,7 @@ func TestHomes(t *testing.T) {
 			}
 			got = append(got, fmt.Sprintf("%s=%d", home, p.Workers[0].IntermediateNode))
 		}
-		if all := strings.Join(got, " "); all != tt.want {
-			t.Errorf("CPUs %d and %d of %d nodes: %s, want %s", tt.a, tt.b, len(tt.m.Nodes), all, tt.want)
-		}
+		check.Equal(t, strings.Join(got, " "), tt.want, "CPUs %d and %d of %d nodes", tt.a, tt.b, len(tt.m.Nodes))
 	}
 }
 
@@ -230,9 +227,7 @@ func TestManyCores(t *testing.T) {
 	s := &simulated{random: rand.New(rand.NewPCG(1, 1))}
 	x.Start = engine.Within(nil, func(string, json.RawMessage, engine.Conditions) (engine.Sampler, error) { return s, nil })
 	must.Do(x.Run(context.Background()))
-	if err := f.Validate(); err != nil {
-		t.Error(err)
-	}
+	check.NoError(t, f.Validate(), "Validate")
 	took := time.Duration(s.visits) * visitTime
 	t.Logf("%d cells, %d visits, %d launches: %v", len(x.Cells), s.visits, len(f.Launches), took)
 	if took > 2*time.Minute || x.Missing() != nil || !f.Complete {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/numa"
@@ -82,8 +83,6 @@ func TestRegimes(t *testing.T) {
 		for _, r := range tt.request.Regimes(tt.m, rows) {
 			got += fmt.Sprintf("%s k %v m %v %g [%g %g]; ", r.Level, r.K, r.Bytes, r.L.Center, r.L.Lo, r.L.Hi)
 		}
-		if got != tt.want {
-			t.Errorf("got %s, want %s", got, tt.want)
-		}
+		check.Equal(t, got, tt.want, "got")
 	}
 }

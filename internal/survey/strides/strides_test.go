@@ -1,11 +1,12 @@
 package strides
 
 import (
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -56,9 +57,7 @@ func TestMessages(t *testing.T) {
 		size, stride, element, array int
 		want                         string
 	}{{1 << 10, 64, 4, 1 << 10, "beyond the array"}, {2, 8, 4, 1 << 20, "smaller than an element"}, {1 << 10, 2, 4, 1 << 20, "overlap"}} {
-		if _, err := Messages([]int{tt.size}, []int{tt.stride}, tt.element, tt.array); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%+v: %v", tt, err)
-		}
+		contains.Error(t, must.Err(Messages([]int{tt.size}, []int{tt.stride}, tt.element, tt.array)), tt.want)
 	}
 }
 
@@ -74,14 +73,10 @@ func TestPairs(t *testing.T) {
 	m.Caches = []numa.Cache{{Level: 2, Type: "Unified", Bytes: 1 << 20, CPUs: numa.SetOf(0, 1, 2)}}
 	m.Allowed = numa.SetOf(0, 1, 2, 3, 4)
 	want := []Pair{{"smt", [2]int{0, 1}}, {"L2", [2]int{0, 2}}, {"node", [2]int{0, 3}}, {"machine", [2]int{0, 4}}}
-	if pairs := Pairs(m); !slices.Equal(pairs, want) {
-		t.Errorf("%+v, want %+v", pairs, want)
-	}
+	check.Slices(t, Pairs(m), want, "Pairs")
 	// Two nodes of one package: models use the name of the machine's level.
 	m.CPUs = []numa.CPU{{ID: 0}, {ID: 1, Core: 1}, {ID: 2, Core: 2, Node: 1}, {ID: 3, Core: 3, Node: 1}}
 	m.Caches, m.Allowed = nil, numa.SetOf(0, 1, 2, 3)
 	want = []Pair{{"node", [2]int{0, 1}}, {"package", [2]int{0, 2}}}
-	if pairs := Pairs(m); !slices.Equal(pairs, want) {
-		t.Errorf("%+v, want %+v", pairs, want)
-	}
+	check.Slices(t, Pairs(m), want, "Pairs")
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
@@ -24,9 +26,7 @@ func TestTaus(t *testing.T) {
 		{1, "[1]"}, {2, "[1 2]"}, {8, "[1 2 3 4 5 6 7 8]"}, {16, "[1 2 3 4 5 6 7 8 12 15 16]"},
 		{256, "[1 2 3 4 5 6 7 8 12 18 27 40 60 90 135 202 255 256]"},
 	} {
-		if got := fmt.Sprint(Taus(tt.cores)); got != tt.want {
-			t.Errorf("%d cores: %s, want %s", tt.cores, got, tt.want)
-		}
+		check.Equal(t, fmt.Sprint(Taus(tt.cores)), tt.want, "%d cores", tt.cores)
 	}
 }
 
@@ -81,9 +81,7 @@ func TestKeys(t *testing.T) {
 			sizes = append(sizes, k.Bytes)
 		}
 	}
-	if want := []int{1, 256, 1536, 4096, 8192, 12288, 24576, 65536}; !slices.Equal(sizes, want) {
-		t.Errorf("messages of %d bytes, want %d: both sides of a segment", sizes, want)
-	}
+	check.Slices(t, sizes, []int{1, 256, 1536, 4096, 8192, 12288, 24576, 65536}, "sizes of messages")
 	// Ring, ping and sendrecv have all sizes again for four and eight segments, and sizes beyond 8 KB for
 	// segments of 32 KB, as isolated has.
 	longer := len(Sizes) - slices.Index(Sizes, 8192) - 1
@@ -92,9 +90,7 @@ func TestKeys(t *testing.T) {
 		t.Errorf("with more buffers %d cells, without %d", n, len(ks))
 	}
 	p.MoreSegments, p.MoreSegmentBytes = nil, nil
-	if !slices.Equal(Keys(p, 4), ks) {
-		t.Error("keys of the same plan differ")
-	}
+	check.Slices(t, Keys(p, 4), ks, "keys of the same plan")
 	p.Setups = append(p.Setups, "share")
 	if n := len(Keys(p, 4)); n != len(ks)+2*2*len(Sizes)*3 {
 		t.Errorf("with share %d cells, without %d", n, len(ks))
@@ -128,9 +124,7 @@ func TestSurvey(t *testing.T) {
 	p := params.Plan{Setups: []string{"ring", "share"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 20000},
 		Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false, true}, ArenaCaches: 0.01, Operators: []string{"SUM_I"}}
 	f := surveytest.Run(t, m, Survey, Request{p})
-	if want := len(Keys(p, m.Allowed.Len())); len(f.Cells) != want {
-		t.Errorf("%d cells, want %d", len(f.Cells), want)
-	}
+	check.Equal(t, len(f.Cells), len(Keys(p, m.Allowed.Len())), "cells")
 	for _, c := range f.Cells {
 		// Ranks' times are less an empty round's, which may be as long on a busy machine.
 		if !(c.Time.Center > 0 || ranked(c.Key) && c.Time.Center == 0) {
@@ -147,16 +141,13 @@ func TestTiers(t *testing.T) {
 	m := &numa.Machine{Allowed: numa.SetOf(0, 1)}
 	cells, _, err := Request{params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{1, 64, 1024, 8192},
 		Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}}}.Cells(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(err)
 	tier := make(map[string]int)
 	for _, c := range cells {
 		tier[fmt.Sprint(c.Kind, c.Bytes, c.Operator)] = c.Tier
 	}
-	if tier["transfer8192"] != tier["null0"] || tier["overhead0"] != tier["null0"] {
-		t.Errorf("tiers %v: segments, y and o are of the first", tier)
-	}
+	check.Equal(t, tier["transfer8192"], tier["null0"], "tiers of segments and y")
+	check.Equal(t, tier["overhead0"], tier["null0"], "tiers of o and y")
 	order := []string{"null0", "transfer1", "copy64", "gamma64SUM_I", "gamma64SUM_R", "gamma64MAX_R", "gamma64MAX_I", "gamma64MAXLOC_R"}
 	for i := 1; i < len(order); i++ {
 		if tier[order[i]] <= tier[order[i-1]] {
@@ -176,9 +167,7 @@ func TestEmptyExchange(t *testing.T) {
 			}
 		}
 	}
-	if n != 2 {
-		t.Errorf("%d messages, want one each way", n)
-	}
+	check.Equal(t, n, 2, "messages")
 }
 
 // A file is resumed only with its machine, CPUs and placements.
@@ -213,10 +202,7 @@ func TestSameMachine(t *testing.T) {
 		{func(f *params.File) { f.Provenance.Reduction, f.Plan.NoGamma = "AVX2", true }, ""},
 		{func(f *params.File) { f.Plan = params.Plan{} }, "no plan"},
 	} {
-		err := SameMachine(file(tt.change), m, here)
-		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("got %v, want %q", err, tt.want)
-		}
+		contains.Error(t, SameMachine(file(tt.change), m, here), tt.want)
 	}
 }
 
@@ -245,9 +231,7 @@ func TestHolds(t *testing.T) {
 		{func(p *params.Plan) { p.Segments = 1 << 45 }, "memory"},
 		{func(p *params.Plan) { p.Taus = []int{1 << 40} }, "at most"},
 	} {
-		if err := Holds(plan(tt.change), m); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("got %v, want %q", err, tt.want)
-		}
+		contains.Error(t, Holds(plan(tt.change), m), tt.want)
 	}
 }
 
@@ -272,9 +256,7 @@ func TestPolicies(t *testing.T) {
 		{[4]int{2, 4, 1, 8}, "local across-nodes across-packages"},
 	} {
 		m := numatest.EPYC(tt.shape[0], tt.shape[1], tt.shape[2], tt.shape[3], 2)
-		if got := policiesOf(m); got != tt.want {
-			t.Errorf("%v: %s, want %s", tt.shape, got, tt.want)
-		}
+		check.Equal(t, policiesOf(m), tt.want, "%v", tt.shape)
 	}
 }
 
@@ -284,13 +266,9 @@ func TestFirstCPUs(t *testing.T) {
 	m := numatest.EPYC(2, 4, 1, 2, 1)
 	p := params.Plan{Setups: []string{"ring"}, Sizes: []int{64, 1 << 20}, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192,
 		Caches: []bool{false}, Policies: []numa.Policy{numa.Local, numa.AcrossNodes}, NoGamma: true}
-	if got := FirstCPUs(p, m); !slices.Equal(got, []int{0, 2, 4, 6, 8, 10, 12, 14}) {
-		t.Errorf("launches begin at %v", got)
-	}
+	check.Slices(t, FirstCPUs(p, m), []int{0, 2, 4, 6, 8, 10, 12, 14}, "first CPUs of launches")
 	m.Nodes[2].FreeBytes = 1 << 20 // node 1 has its neighbours' buffers there too
-	if got := FirstCPUs(p, m); !slices.Equal(got, []int{0, 6, 8, 10, 12, 14}) {
-		t.Errorf("with node 2 full launches begin at %v", got)
-	}
+	check.Slices(t, FirstCPUs(p, m), []int{0, 6, 8, 10, 12, 14}, "first CPUs of launches with node 2 full")
 	p.Policies, p.CPUs = []numa.Policy{numa.List}, []int{3, 5}
 	if got := FirstCPUs(p, m); got != nil {
 		t.Errorf("CPUs are chosen, and launches begin at %v", got)

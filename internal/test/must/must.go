@@ -16,6 +16,9 @@ func Do(err error) {
 	}
 }
 
+// Err is the error of a call whose value does not count.
+func Err[T any](_ T, err error) error { return err }
+
 // Try is the error with which f panics, nil if it does not.
 func Try(f func()) (err error) {
 	defer func() {

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/vm/machine"
 )
 
@@ -25,12 +28,8 @@ func TestVerdict(t *testing.T) {
 		for line := range strings.Lines(tt.console) {
 			v.read(strings.TrimSpace(line))
 		}
-		if v.up != strings.Contains(tt.console, "vm: ") {
-			t.Errorf("%q: up %v", tt.console, v.up)
-		}
-		if v.done != tt.done {
-			t.Errorf("%q: done %v", tt.console, v.done)
-		}
+		check.Equal(t, v.up, strings.Contains(tt.console, "vm: "), "%q: up", tt.console)
+		check.Equal(t, v.done, tt.done, "%q: done", tt.console)
 		if !v.done {
 			continue
 		}
@@ -42,9 +41,7 @@ func TestVerdict(t *testing.T) {
 
 func TestMachines(t *testing.T) {
 	for _, m := range machine.All {
-		if len(m.Distances) != len(m.Nodes) {
-			t.Errorf("%s: distances from %d of %d nodes", m.Name, len(m.Distances), len(m.Nodes))
-		}
+		check.Equal(t, len(m.Distances), len(m.Nodes), "%s: distances and nodes", m.Name)
 		for from, row := range m.Distances {
 			if len(row) != len(m.Nodes) || row[from] != 10 || slices.Min(row) != 10 {
 				t.Errorf("%s: distances from node %d: %v", m.Name, from, row)
@@ -56,7 +53,5 @@ func TestMachines(t *testing.T) {
 			}
 		}
 	}
-	if _, err := machine.Lookup("5nodes"); err == nil || !strings.Contains(err.Error(), "4nodes") {
-		t.Errorf("a machine that is not there: %v", err)
-	}
+	contains.Error(t, must.Err(machine.Lookup("5nodes")), "4nodes")
 }
