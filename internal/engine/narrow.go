@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -60,7 +61,7 @@ func parted(w params.Watch) bool {
 }
 
 // durations are the median times of each cell's visits in the session, by its index in the file, and
-// their mean, in s.
+// their mean, in s. The first visit does not count if there are others: it lacks a hint and takes longer.
 func (r *run) durations() (medians map[int]float64, mean float64) {
 	type visit struct {
 		at   float32
@@ -76,7 +77,8 @@ func (r *run) durations() (medians map[int]float64, mean float64) {
 	}
 	medians = make(map[int]float64)
 	took, all := make(map[int][]float64), 0.
-	for _, in := range launches {
+	for _, launch := range slices.Sorted(maps.Keys(launches)) {
+		in := launches[launch]
 		slices.SortFunc(in, func(a, b visit) int { return cmp.Compare(a.at, b.at) })
 		last := float32(0)
 		for _, v := range in {
@@ -85,7 +87,7 @@ func (r *run) durations() (medians map[int]float64, mean float64) {
 		}
 	}
 	for cell, times := range took {
-		medians[cell] = fit.Median(times).Center
+		medians[cell] = fit.Median(times[min(1, len(times)-1):]).Center
 		all += medians[cell]
 	}
 	return medians, all / float64(max(len(medians), 1))
@@ -93,7 +95,7 @@ func (r *run) durations() (medians map[int]float64, mean float64) {
 
 // narrow keeps the most valuable of a launch's places if the machine has several states and there is no
 // time for all places in each: whole tiers if they are most of what fits, so that sessions have the same
-// cells. It decides again while the time of some of these is unknown.
+// cells. It decides again until the times of these with hints are known.
 func (r *run) narrow(places []place) []place {
 	if !r.narrows() || !r.moves() {
 		return places
@@ -102,7 +104,7 @@ func (r *run) narrow(places []place) []place {
 		return cmp.Or(a.tier-b.tier, cmp.Compare(a.worth, b.worth))
 	})
 	if !r.narrowed {
-		r.fits, r.narrowed = 0, true
+		r.fits, r.narrowed = 0, r.launch > 1 // visits of the first launch lacked hints
 		takes, mean := r.durations()
 		short, pass := r.short().Seconds(), 0.
 		var until []float64 // of a pass, by place
