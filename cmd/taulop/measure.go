@@ -86,7 +86,8 @@ func (req *request) measure(ctx context.Context, out io.Writer, errOut *messages
 		return err
 	}
 	file := &params.File{Provenance: doc.Provenance}
-	x := &engine.Experiment{File: file, Time: req.time - time.Since(began), Launches: req.launches, Narrows: true}
+	// Means over fewer k cannot be compared with others, so intervals of rare states come second.
+	x := &engine.Experiment{File: file, Time: req.time - time.Since(began), Launches: req.launches, Passes: engine.LeastLaunches + 1}
 	survey.Add(x, series.Survey, request, machine) // of a known setup, it has cells
 	var result series.Result
 	return measurement{

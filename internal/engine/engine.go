@@ -53,9 +53,9 @@ type Experiment struct {
 	Over     time.Duration  // if longer than Time: launches begin spread over it, with pauses between
 	Launches int            // 0: as many as there is time for, LeastLaunches or more
 	Most     int            // bounds that number; 0: mostLaunches
-	// Narrows: cells of high tiers may be left out if the machine has several states and there is no
-	// time for all cells in every state.
-	Narrows bool
+	// Passes, if not 0, is the number of visits of each cell for which the time in the most frequent of
+	// several states must suffice: cells of high tiers are left out until it does.
+	Passes int
 	// Doubtful returns, of the cells that were all visited once, those that every later launch visits.
 	// Nil: none.
 	Doubtful func([]params.Cell) []params.Key

@@ -21,10 +21,6 @@ import (
 // lack samples in a state.
 const share = 0.8
 
-// enoughPasses is the number of visits of each chosen cell for which the time in the most frequent state
-// should suffice: then a state with half of its share has intervals, too.
-const enoughPasses = 2 * LeastLaunches
-
 // shortest bounds the time of such a launch, which begins with some 50 ms of memory.
 const shortest = 300 * time.Millisecond
 
@@ -33,7 +29,7 @@ func (x *Experiment) short() time.Duration { return max(x.Time/mostLaunches, sho
 
 // narrows reports whether an experiment may leave cells out.
 func (r *run) narrows() bool {
-	return r.Narrows && r.Launches == 0 && r.Over <= r.Time && r.sets == 1 && r.parts == 0 && r.Time/shortest > LeastLaunches
+	return r.Passes > 0 && r.Launches == 0 && r.Over <= r.Time && r.sets == 1 && r.parts == 0 && r.Time/shortest > LeastLaunches
 }
 
 // moves reports whether the session's workers have several states: two or more workers spend a settled
@@ -113,7 +109,7 @@ func (r *run) narrow(places []place) []place {
 			if !known {
 				seconds = mean
 			}
-			if pass += seconds; pass > max(share*short, r.frequent()*r.Time.Seconds()/enoughPasses) {
+			if pass += seconds; pass > max(share*short, r.frequent()*r.Time.Seconds()/float64(r.Passes)) {
 				break
 			}
 			until = append(until, pass)

@@ -112,7 +112,7 @@ func moved(states int, limit time.Duration) *run {
 		w.States = append(w.States, params.State{NS: 60 * float64(1+3*i), Above: 120 * float64(i), Share: 1 / float64(states)})
 	}
 	f.Watches = []params.Watch{w}
-	x := &Experiment{File: f, Time: limit, Narrows: true}
+	x := &Experiment{File: f, Time: limit, Passes: 2 * LeastLaunches}
 	for i := range 100 {
 		k := params.Key{Kind: params.TransferCell, Bytes: 1 + i}
 		x.Cells = append(x.Cells, Cell{Cell: params.Cell{Key: k}, Tier: i / 25})
@@ -204,7 +204,7 @@ func TestSpared(t *testing.T) {
 		r := moved(1, time)
 		r.launch = 0
 		check.Equal(t, int(math.Round(float64(time)/float64(r.slice()))), launches, "%v: launches like the first, of %v", time, r.slice())
-		if r.Narrows = false; math.Round(float64(time)/float64(r.slice())) != LeastLaunches {
+		if r.Passes = 0; math.Round(float64(time)/float64(r.slice())) != LeastLaunches {
 			t.Errorf("%v, every cell is needed: a first launch of %v", time, r.slice())
 		}
 	}
