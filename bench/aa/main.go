@@ -39,15 +39,53 @@ func main() {
 	}
 	same, other := read(paths), read(changed)
 	beside(same)
-	if len(centers(same)) > 0 {
-		drift(same)
-		coverage(same)
-	} else {
-		fmt.Println("drift and coverage take a cell that all sessions have: give them more time")
+	for _, s := range byState(same) {
+		fmt.Printf("%s in %d sessions:\n", s.name(), len(s.files))
+		if len(s.files) < 4 || len(centers(s.files)) == 0 {
+			fmt.Println("drift and coverage take a cell that four sessions and all others have: give them more time")
+			continue
+		}
+		drift(s.files)
+		coverage(s.files)
 	}
 	if len(other) > 0 {
 		ab(same, other)
 	}
+}
+
+// A state is sessions' files restricted to a state that they have in common.
+type state struct {
+	params.State
+	files []*params.File
+}
+
+func (s *state) name() string {
+	if s.NS == 0 {
+		return "no state known"
+	}
+	return "flag " + s.Name()
+}
+
+// byState are the states of files, those of most files first.
+func byState(files []*params.File) (all []*state) {
+	for _, f := range files {
+		for _, m := range (compare.Machine{File: f}).Each() {
+			var is params.State
+			if found := m.File.State(); found != nil {
+				is = *found
+			} else if w := lists.Find(f.Watches, func(w params.Watch) bool { return len(w.CPUs) == 2 && len(w.States) == 1 }); w != nil {
+				is = w.States[0]
+			}
+			i := slices.IndexFunc(all, func(s *state) bool { return s.Same(is) })
+			if i < 0 {
+				i = len(all)
+				all = append(all, &state{State: is})
+			}
+			all[i].files = append(all[i].files, m.File)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *state) int { return len(b.files) - len(a.files) })
+	return all
 }
 
 func read(paths []string) (files []*params.File) {
@@ -86,7 +124,7 @@ func compared(a, b *params.File) *compare.Comparison {
 func beside(files []*params.File) {
 	fmt.Println("| sessions a file | slower by | taulop: comparisons | cells | benchstat: comparisons | cells |\n| --: | --: | --: | --: | --: | --: |")
 	random := rand.New(rand.NewPCG(5, 6))
-	for _, sessions := range []int{1, 3, 5} {
+	for _, sessions := range []int{1, 3, 5, 10} {
 		if 2*sessions > len(files) {
 			break
 		}
