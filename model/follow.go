@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"iter"
 
 	"github.com/taulop/taulop/collective"
@@ -44,7 +45,7 @@ func (m TauLop) ends(stage *collective.Stage) (source, destination Place) {
 		from = stage.Reduce && m.written(stage)
 		to = from
 	default:
-		from, to = m.written(stage), m.arrivesCached(stage)
+		from, to = m.leavesCached(stage), m.arrivesCached(stage)
 	}
 	if from {
 		source = OwnCache
@@ -59,7 +60,7 @@ func (m TauLop) ends(stage *collective.Stage) (source, destination Place) {
 func (m TauLop) localChannel(stage *collective.Stage) Channel {
 	c := Channel{Way: Alone, Destination: OwnCache}
 	measured := m.Channels.has(c)
-	if m.written(stage) {
+	if m.leavesCached(stage) {
 		c.Source = OwnCache
 	}
 	if !measured || !m.arrivesCached(stage) {
@@ -91,46 +92,65 @@ func (m TauLop) written(stage *collective.Stage) bool {
 	return false
 }
 
+// leavesCached tells whether messages of a stage leave the senders' caches: written in the call, or touched
+// by an earlier stage.
+func (m TauLop) leavesCached(stage *collective.Stage) bool {
+	return m.written(stage) || m.touchedBefore(stage, func(msg collective.Message) (int, collective.Span) { return msg.From, msg.Src })
+}
+
 // arrivesCached tells whether messages of a stage arrive in the receivers' caches: in temporary
-// buffers, or where an earlier stage of the call has already received into more than half of the bytes.
+// buffers, or where an earlier stage has touched the bytes.
 func (m TauLop) arrivesCached(stage *collective.Stage) bool {
-	if intoTemporary(stage) {
-		return true
-	}
+	return intoTemporary(stage) || m.touchedBefore(stage, func(msg collective.Message) (int, collective.Span) { return msg.To, msg.Dst })
+}
+
+// touchedBefore reports whether an earlier stage of the call has touched more than half of the bytes at one
+// end of a rank's messages.
+func (m TauLop) touchedBefore(stage *collective.Stage, end func(collective.Message) (rank int, bytes collective.Span)) bool {
 	if m.Call == nil {
 		return false
 	}
-	var into []collective.Span // of one receiver
-	receiver, bytes := 0, 0
+	var spans []collective.Span
+	rank, bytes := -1, 0
 	for msg := range firstMessages(stage) {
-		if len(into) == 0 {
-			receiver = msg.To
+		of, span := end(msg)
+		if rank < 0 {
+			rank = of
 		}
-		if msg.To == receiver {
-			into = append(into, msg.Dst)
-			bytes += msg.Dst.Bytes
+		if of == rank {
+			spans = append(spans, span)
+			bytes += span.Bytes
 		}
 	}
+	receiverCopies := m.Transport == SingleCopy || m.Transport == CMA
 	for before := range m.Call.Stages() {
-		if before == stage {
+		if before == cmp.Or(m.whole, stage) {
 			return false
 		}
-		cached := 0
+		touched := 0
 		for msg := range firstMessages(before) {
-			if msg.To != receiver {
-				continue
+			if msg.From == rank && (before.Pattern == collective.Local || !receiverCopies) {
+				touched += overlap(spans, msg.Src)
 			}
-			for _, dst := range into {
-				if msg.Dst.Buffer == dst.Buffer {
-					cached += max(0, min(msg.Dst.Offset+msg.Dst.Bytes, dst.Offset+dst.Bytes)-max(msg.Dst.Offset, dst.Offset))
-				}
+			if msg.To == rank {
+				touched += overlap(spans, msg.Dst)
 			}
 		}
-		if 2*cached > bytes {
+		if 2*touched > bytes {
 			return true
 		}
 	}
 	return false
+}
+
+// overlap is the number of bytes that spans have in common with another.
+func overlap(spans []collective.Span, with collective.Span) (bytes int) {
+	for _, s := range spans {
+		if s.Buffer == with.Buffer {
+			bytes += max(0, min(s.Offset+s.Bytes, with.Offset+with.Bytes)-max(s.Offset, with.Offset))
+		}
+	}
+	return bytes
 }
 
 // firstMessages are the first messages of a stage, which represent all.

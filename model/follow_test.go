@@ -113,6 +113,7 @@ func TestCachedInTheCall(t *testing.T) {
 		{"barrier:dissemination", 2, off, []string{"L⇄("}},
 		{"alltoall:pairwise", 2, off, []string{"c(", "L⇄("}},
 		{"allgather:ring", 2, off, []string{"c(", "L°⇄("}},
+		{"allgather:two-proc", 2, off, []string{"L⇄(", "c°→("}}, // the exchange has read what is copied
 		{"alltoall:bruck", 2, off, []string{"c→°(", "c°→°(", "L°⇄(", "c°→("}},
 		{"alltoall:bruck", 8, off, []string{"c→°(", "c°→°(", "L°⇄(", "L°⇄°("}}, // the second has the first one's destination
 		{"allreduce:rabenseifner", 2, off, []string{"c(", "4kL°⇄°("}},

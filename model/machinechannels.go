@@ -22,6 +22,9 @@ func (m *machine) channels(transport params.Transport, look func(*measured) curv
 		case of.commonInCache != nil: // off cache
 			add(at(Exchange, OwnCache, OwnCache), of.commonInCache)
 			add(at(Exchange, Untouched, OwnCache), of.common) // a ring receives into its send buffer
+			if of.exchange != nil {
+				c.transfers[at(Exchange, OwnCache, Untouched)] = c.leavingCache(at)
+			}
 		case of.exchange != nil:
 			add(at(Exchange, OwnCache, OwnCache), of.common)
 		}
@@ -38,6 +41,19 @@ func (m *machine) channels(transport params.Transport, look func(*measured) curv
 		}
 	}
 	return c
+}
+
+// leavingCache are exchanges of cached data into memory. Reading data from memory makes a ring dearer by its
+// time off cache less that in cache. In an exchange that writes to memory as well this is hidden in part:
+// between all of it and nothing lies the mean.
+func (c *Channels) leavingCache(at func(Way, Place, Place) Channel) Transfers {
+	both, read, none := c.transfers[at(Exchange, 0, 0)], c.transfers[at(Exchange, Untouched, OwnCache)], c.transfers[at(Exchange, OwnCache, OwnCache)]
+	return Transfers{y: both.flag, l: func(m, tau int) (seconds float64, extrapolated bool) {
+		seconds, extrapolated = both.l(m, tau)
+		off, beyond := read.l(m, tau)
+		in, further := none.l(m, tau)
+		return seconds - max(0, off-in)/2, extrapolated || beyond || further
+	}}
 }
 
 // transfers are a setup's, given L(m,τ). An empty transfer costs y(τ), as c(0,τ) = 0. Isolated

@@ -109,6 +109,7 @@ func (p protocols) stage(stage *collective.Stage, t mapping.Traffic, symbols Sym
 	if way.Request == 0 && way.Control == 0 || t.Between > 0 && t.Inside == 0 {
 		return m.terms(y)(stage, t, mark)
 	}
+	m.whole = stage
 	ahead, rest := *stage, *stage
 	ahead.Shape, rest.Shape = nil, nil
 	for _, b := range stage.Shape {

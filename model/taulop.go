@@ -35,6 +35,8 @@ type TauLop struct {
 	// Call, if not nil, tells which stages send data that were written in the same call, and receive
 	// into buffers that the call has touched.
 	Call *collective.Schedule
+
+	whole *collective.Stage // of Call, of whose messages the evaluated stages have parts; nil: of all
 }
 
 // ErrContiguous is why strided messages cannot be costed.
