@@ -6,6 +6,8 @@ package main
 // ends with a trace before any command runs. Release builds begin at entry (-ldflags=-E=entry), which
 // says it in a sentence.
 var (
+	//lint:ignore U1000 entry_linux_*.s reads it
 	leastAddressSpace uint64 = 1700 << 20 // bytes
-	noAddressSpace           = "taulop: this process may map less than 1700 MB of memory, too little for any command: allow more address space (ulimit -v)\n"
+	//lint:ignore U1000 entry_linux_*.s prints it
+	noAddressSpace = "taulop: this process may map less than 1700 MB of memory, too little for any command: allow more address space (ulimit -v)\n"
 )

@@ -202,7 +202,7 @@ func TestWarnings(t *testing.T) {
 	contains.All(t, all,
 		"different versions of taulop: v1 (a); v2 (b)", "different ways to copy: AVX (a); REP MOVSB (b)", "different pages of buffers: small (a); huge (b)", "different states of idle cores: asleep (a); kept busy (b)", "2 segments of 8192 bytes (a); 4 segments",
 		"b: the file is incomplete, cells are missing",
-		"b: this is a virtual machine", "b: L is outside its bounds at a compared size: eq. (8)",
+		"b: this is a virtual machine", "b: at a compared size L is outside its bounds: eq. (8)",
 	)
 }
 

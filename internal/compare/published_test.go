@@ -82,7 +82,7 @@ func TestPublishedMachines(t *testing.T) {
 		"Which machine moves more bytes a second was not tested (τ = 8: lusitania 21.7, metropolis 10.0 GB/s).",
 	)
 	// L(8K,6) of lusitania, 2803 ns, is below L(8K,3), 3158 ns.
-	if len(c.Warnings) != 2 || !strings.Contains(c.Warnings[0].Error(), "metropolis, lusitania: no samples") || !strings.Contains(c.Warnings[1].Error(), "lusitania: L is outside its bounds") {
+	if len(c.Warnings) != 2 || !strings.Contains(c.Warnings[0].Error(), "metropolis, lusitania: no samples") || !strings.Contains(c.Warnings[1].Error(), "lusitania: at a compared size L is outside its bounds") {
 		t.Errorf("warnings %q", c.Warnings)
 	}
 }

@@ -112,7 +112,7 @@ func warningsOf(of []*doubts, described []Described, channels []Channel) (all []
 	}
 	all = append(all, together(names, said)...)
 	if len(broken) > 0 {
-		all = append(all, Warning{broken, errors.New("L is outside its bounds at a compared size: eq. (8), L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ)")})
+		all = append(all, Warning{broken, errors.New("at a compared size L is outside its bounds: eq. (8), L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ)")})
 	}
 	return all
 }

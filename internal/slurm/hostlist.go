@@ -52,12 +52,13 @@ func expand(hosts []string, done, item string) ([]string, error) {
 		if !several {
 			last = first
 		}
-		from, _ := strconv.Atoi(first)
-		to, err := strconv.Atoi(last)
-		if to < from || to-from >= mostHosts {
+		from, low := strconv.Atoi(first)
+		to, high := strconv.Atoi(last)
+		if low != nil || high != nil || to < from || to-from >= mostHosts {
 			return nil, fmt.Errorf("%s is no range of hosts", r)
 		}
 		for n := from; n <= to; n++ {
+			var err error
 			if hosts, err = expand(hosts, done+fmt.Sprintf("%0*d", len(first), n), rest); err != nil {
 				return nil, err
 			}
