@@ -23,7 +23,7 @@ func FreeMemoryBytes(root string) (int64, error) {
 		return 0, fmt.Errorf("free memory is unknown: %w", err)
 	}
 	defer files.Close()
-	t := tree{sysfs.Tree{FS: files.FS()}}
+	t := tree{Tree: sysfs.Tree{FS: files.FS()}}
 	_, free, known := t.memory()
 	if !known {
 		return 0, errors.New("free memory is unknown: proc/meminfo has neither MemAvailable nor MemFree; is proc mounted?")
@@ -130,7 +130,7 @@ func ThreadsLeft(root string) int {
 		return math.MaxInt
 	}
 	defer files.Close()
-	return tree{sysfs.Tree{FS: files.FS()}}.threadsLeft()
+	return tree{Tree: sysfs.Tree{FS: files.FS()}}.threadsLeft()
 }
 
 func (t tree) threadsLeft() int {

@@ -26,7 +26,7 @@ func Discover(root string) (*Machine, error) {
 		return nil, fmt.Errorf("no machine to read in %s: %w", root, err)
 	}
 	defer files.Close()
-	t := tree{sysfs.Tree{FS: files.FS()}}
+	t := tree{Tree: sysfs.Tree{FS: files.FS()}}
 	if root == "/" {
 		affinity, err := affinityOf(0)
 		if err != nil {
@@ -46,7 +46,10 @@ func Discover(root string) (*Machine, error) {
 }
 
 // A tree contains the kernel's directories sys and proc.
-type tree struct{ sysfs.Tree }
+type tree struct {
+	sysfs.Tree
+	refused *[]string // if not nil, collects files with lists of CPUs that cannot be read, and why
+}
 
 const (
 	cpuDir  = "sys/devices/system/cpu"
@@ -57,6 +60,7 @@ const (
 // nil. The scheduler leaves only online CPUs in it, whereas a container's sys may hide some.
 func (t tree) machine(affinity CPUSet) (*Machine, error) {
 	m := &Machine{}
+	t.refused = new([]string)
 	online := SetOf(append(t.online(), affinity...)...)
 	if len(online) == 0 {
 		return nil, errors.New("no online CPU found: " + cpuDir + " is missing or empty; name a directory that holds the sys and proc of a machine")
@@ -69,6 +73,13 @@ func (t tree) machine(affinity CPUSet) (*Machine, error) {
 	t.caches(m, online)
 	t.allow(m, affinity)
 	m.Kinds, m.Quota = t.kinds(m.Allowed), t.quota()
+	if files := *t.refused; len(files) > 0 {
+		more := ""
+		if len(files) > 1 {
+			more = fmt.Sprintf(" (%s in all)", printable.Count(len(files), "such file"))
+		}
+		m.unknown("%s%s", files[0], more)
+	}
 	return m, nil
 }
 
@@ -220,15 +231,13 @@ type claim struct {
 
 // claims reads a mask and a list. Older kernels have the mask alone.
 func (t tree) claims(cpu int, mask, list string, online CPUSet) (all []claim) {
-	add := func(file string, set CPUSet, err error) {
-		if set = set.And(online); err == nil && len(set) > 0 {
+	add := func(file string, set CPUSet) {
+		if set = set.And(online); len(set) > 0 {
 			all = append(all, claim{cpu, file, SetOf(append(slices.Clone(set), cpu)...)})
 		}
 	}
-	set, err := ParseMask(t.Text(mask))
-	add(mask, set, err)
-	set, err = ParseList(t.Text(list))
-	add(list, set, err)
+	add(mask, t.mask(mask))
+	add(list, t.list(list))
 	return all
 }
 
@@ -352,8 +361,8 @@ func (t tree) nodes(m *Machine) {
 
 // allowedNodes are the nodes whose memory the process may use; none if unknown.
 func (t tree) allowedNodes() CPUSet {
-	mems, err := ParseList(maps.Collect(t.Fields("proc/self/status", ":"))["Mems_allowed_list"])
-	if err != nil || len(mems) == 0 {
+	mems := t.status("Mems_allowed_list")
+	if len(mems) == 0 {
 		return t.cpuset("mems")
 	}
 	return mems
@@ -380,7 +389,7 @@ func (t tree) distances(dir string, ids CPUSet) map[int]int {
 // copy says which CPUs are allowed. Limits that leave no CPU or no node are another machine's.
 func (t tree) allow(m *Machine, affinity CPUSet) {
 	if affinity == nil {
-		affinity, _ = ParseList(maps.Collect(t.Fields("proc/self/status", ":"))["Cpus_allowed_list"])
+		affinity = t.status("Cpus_allowed_list")
 	}
 	m.Allowed, m.Confined = m.Online(), m.Online().And(t.cpuset("cpus"))
 	for _, limit := range []CPUSet{affinity, m.Confined} {
@@ -406,10 +415,28 @@ func (t tree) number(name string) (n int, known bool) {
 
 // set reads a CPU list, or a mask where the list is missing or empty.
 func (t tree) set(list, mask string) CPUSet {
-	if set, err := ParseList(t.Text(list)); err == nil && len(set) > 0 {
+	if set := t.list(list); len(set) > 0 {
 		return set
 	}
-	set, _ := ParseMask(t.Text(mask))
+	return t.mask(mask)
+}
+
+// list reads a file with a CPU list; mask one with a mask.
+func (t tree) list(file string) CPUSet { return t.parsed(file, t.Text(file), ParseList) }
+func (t tree) mask(file string) CPUSet { return t.parsed(file, t.Text(file), ParseMask) }
+
+// status reads a CPU list of proc/self/status.
+func (t tree) status(field string) CPUSet {
+	const file = "proc/self/status"
+	return t.parsed(file, maps.Collect(t.Fields(file, ":"))[field], ParseList)
+}
+
+// parsed is the set in a file; empty if the text cannot be read, as t.refused then says.
+func (t tree) parsed(file, text string, parse func(string) (CPUSet, error)) CPUSet {
+	set, err := parse(text)
+	if why := fmt.Sprintf("%s does not count: %v", file, err); err != nil && t.refused != nil && !slices.Contains(*t.refused, why) {
+		*t.refused = append(*t.refused, why)
+	}
 	return set
 }
 

@@ -24,7 +24,7 @@ func files(pairs ...string) tree {
 	for i := 0; i < len(pairs); i += 2 {
 		fs[pairs[i]] = &fstest.MapFile{Data: []byte(pairs[i+1] + "\n")}
 	}
-	return tree{sysfs.Tree{FS: fs}}
+	return tree{Tree: sysfs.Tree{FS: fs}}
 }
 
 // plus adds the files of others.
@@ -33,7 +33,7 @@ func (t tree) plus(others ...tree) tree {
 	for _, other := range others {
 		maps.Copy(fs, other.FS.(fstest.MapFS))
 	}
-	return tree{sysfs.Tree{FS: fs}}
+	return tree{Tree: sysfs.Tree{FS: fs}}
 }
 
 // pair: two cores, and nothing about nodes.
@@ -133,6 +133,8 @@ var faultyTrees = []struct {
 		cpuDir+"/cpu0/topology/thread_siblings", "what?", cpuDir+"/cpu1/topology/physical_package_id", "",
 		cpuDir+"/cpu0/cache/index0/level", "one", nodeDir+"/node0x/cpulist", "0",
 	)), nil, Census{2, 2, 1, 1, 0}, "0-1", "caches"},
+	{"a CPU number beyond the largest", twin.plus(files(nodeDir+"/node0/cpulist", "0,70000", nodeDir+"/node1/cpulist", "70000")), nil, Census{2, 2, 1, 3, 0}, "0-1",
+		nodeDir + "/node0/cpulist does not count: CPU number 70000 is beyond 8191, the largest that makes sense (2 such files in all)"},
 	{"nodes that both have a CPU", twin.plus(files(nodeDir+"/node0/cpulist", "0-1")), nil, Census{2, 2, 1, 2, 0}, "0-1", "nodes 1 have CPUs of nodes before them"},
 	{"nodes of which one has CPUs of another, and its own", twin.plus(files(nodeDir+"/node0/cpulist", "0", nodeDir+"/node1/cpulist", "0-1")), nil, Census{2, 2, 1, 3, 0}, "0-1", "nodes 1 have CPUs of nodes before them"},
 	{"modules of two cores", pair.plus(files(

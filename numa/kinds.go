@@ -19,7 +19,7 @@ type Kind struct {
 func (t tree) kinds(cpus CPUSet) []Kind {
 	var kinds []Kind
 	for _, name := range []string{"core", "atom", "lowpower"} {
-		set, _ := ParseList(t.Text("sys/devices/cpu_" + name + "/cpus"))
+		set := t.list("sys/devices/cpu_" + name + "/cpus")
 		if set = set.And(cpus); len(set) > 0 {
 			kinds = append(kinds, Kind{name, set})
 		}

@@ -33,7 +33,7 @@ func TestSnapshots(t *testing.T) {
 			files := unpack(t, name).files
 			read := func(t *testing.T) *Machine {
 				t.Helper()
-				m := must.Get(tree{sysfs.Tree{FS: files}}.machine(nil))
+				m := must.Get(tree{Tree: sysfs.Tree{FS: files}}.machine(nil))
 				c := m.Count()
 				if got := fmt.Sprintf("%d\t%d\t%d\t%d\t%d", c.PUs, c.Cores, c.Packages, c.Nodes, c.L3Caches); got != want {
 					t.Errorf("PUs, cores, packages, nodes and L3 caches: got %q, want %q; %q", got, want, m.Unknown)
@@ -201,7 +201,7 @@ func FuzzSnapshot(f *testing.F) {
 		for i, text := range []string{online, siblings, pkg, size, shared, nodes, list, distance, meminfo, status} {
 			fs[names[i]] = &fstest.MapFile{Data: []byte(text)}
 		}
-		if m, err := (tree{sysfs.Tree{FS: fs}}).machine(nil); err == nil {
+		if m, err := (tree{Tree: sysfs.Tree{FS: fs}}).machine(nil); err == nil {
 			checkMachine(t, m)
 		}
 	})
