@@ -177,10 +177,12 @@ func (x *index) warnings(d *document.Document) {
 			all.Section(document.Section{Title: "L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), eq. (8), is broken on " + printable.Count(len(breaches), "machine"), Folded: true}, &broken)
 		}
 	}
+	title := printable.Count(n, "warning")
 	if n == 0 {
+		title = "Warnings"
 		fmt.Fprintln(&all, "The files hold no warnings.")
 	}
-	d.Section(document.Section{ID: "warnings", Title: printable.Count(n, "warning"), Folded: n > 0}, &all)
+	d.Section(document.Section{ID: "warnings", Title: title, Folded: n > 0}, &all)
 }
 
 // breaches describes the machines that break eq. (8) at any size, in the order of falling number of breaches.
