@@ -180,6 +180,12 @@ func TestManualAndCompletion(t *testing.T) {
 		"plot -cache off,":                  "off,in\t",
 		"predict -model log3p,":             "",
 		"explain -params x.json -as mpich5": "mpich5.1\t",
+		"explain -as=mpich5":                "-as=mpich5.1\t",
+		"plot --cache=off,":                 "--cache=off,in\t",
+		"predict -params ":                  files,
+		"predict -params a.json,b":          files + "\ta.json,",
+		"predict -params=a.json,b":          files + "\t-params=a.json,",
+		"sweep -o=a,b":                      files + "\t-o=",
 	} {
 		if got := strings.Join(complete(strings.Split(line, " ")), "\n"); got != want {
 			t.Errorf("%s is completed by\n%s\nwant\n%s", line, got, want)
@@ -227,6 +233,12 @@ func TestBashCompletes(t *testing.T) {
 		"taulop verify permu":             "permutation",
 		"taulop export -format b":         "benchfmt",
 		"taulop predict -params /dev/nul": "/dev/null",
+
+		"taulop predict -params a.json,/dev/nul":  "a.json,/dev/null",
+		"taulop predict -params=a.json,/dev/nul":  "a.json,/dev/null",
+		"taulop predict -params=a.json,testdat":   "a.json,testdata/",
+		"taulop plot -cache=off,":                 "off,in",
+		"taulop predict -as=openmpi5 bcast:binom": "binomial",
 	} {
 		cmd := exec.Command("bash", "-c", script+fmt.Sprintf("\nCOMP_LINE=%q COMP_POINT=%d; _taulop; echo \"${COMPREPLY[*]}\"", line, len(line)))
 		said, err := cmd.CombinedOutput()

@@ -38,7 +38,7 @@ func completionFlags(*argument.Set) action {
 	}
 }
 
-// files asks the shell for file names.
+// files asks the shell for file names; a tab and text after it are what the word has before the name.
 const files = "@"
 
 // complete are candidates for the last word of a command line, each with a tab and a description,
@@ -52,23 +52,22 @@ func complete(line []string) (all []string) {
 	}
 	c, words := find(before)
 	c = c.mode(words)
-	if len(before) > 0 {
-		for _, s := range c.settings() {
-			if "-"+s.name == before[len(before)-1] && s.value != "" {
-				taken := "" // of a list, with its last comma
-				if s.value == "list" {
-					taken = last[:strings.LastIndexByte(last, ',')+1]
-				}
-				for _, word := range s.words {
-					if !slices.Contains(strings.Split(taken, ","), word) {
-						offer(taken+word, "")
-					}
-				}
-				if slices.Contains([]string{"file", "DIR", "FILE", "table"}, s.value) || s.name == "params" {
-					all = append(all, files)
-				}
-				return all
+	for _, s := range c.settings() {
+		if given, is := s.begins(before, last); is {
+			taken := "" // of a list, with its last comma
+			if s.value == "list" || s.name == "params" {
+				value := last[len(given):]
+				taken = value[:strings.LastIndexByte(value, ',')+1]
 			}
+			for _, word := range s.words {
+				if !slices.Contains(strings.Split(taken, ","), word) {
+					offer(given+taken+word, "")
+				}
+			}
+			if slices.Contains([]string{"file", "DIR", "FILE", "table"}, s.value) || s.name == "params" {
+				all = append(all, strings.TrimSuffix(files+"\t"+given+taken, "\t"))
+			}
+			return all
 		}
 	}
 	if strings.HasPrefix(last, "-") {
@@ -93,4 +92,13 @@ func complete(line []string) (all []string) {
 		all = append(all, files)
 	}
 	return all
+}
+
+// begins reports whether the last word of a line has a value of the flag. given is what it has before
+// the value: nothing, or -name=.
+func (s setting) begins(before []string, last string) (given string, is bool) {
+	if name, _, valued := strings.Cut(last, "="); valued && flagName(name) == s.name {
+		return name + "=", true
+	}
+	return "", len(before) > 0 && s.value != "" && flagName(before[len(before)-1]) == s.name && !strings.Contains(before[len(before)-1], "=")
 }
