@@ -181,6 +181,29 @@ func TestSweepOnFullDisk(t *testing.T) {
 	}
 }
 
+// A sweep that cannot write its file does not lose the one that it replaces.
+func TestReplacedOutlastsFullDisk(t *testing.T) {
+	needLinux(t)
+	page := os.Getpagesize()
+	for free, replaced := range map[int]bool{0: false, 4: true} {
+		dir := t.TempDir()
+		sandbox.Mount(t, dir, fmt.Sprintf("size=%d", 64*page), func() {
+			old := strings.Repeat("old\n", page)
+			file := save(t, dir, "host.json", old)
+			save(t, dir, "filler", strings.Repeat("x", (64-4-free)*page))
+			_, _, err := run(t, "sweep", "-quiet", "-launches", "6", "-time", "10m", "-cache", "in", "-gamma=false", "-tau", "1", "-m", "64,1K", "-force", "-o", file)
+			kept := "host.json"
+			if replaced {
+				kept = "host.json.old"
+			}
+			left, _ := filepath.Glob(filepath.Join(dir, "host*"))
+			if exitStatus(err) != 1 || !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "host.json.old has what was there before") != replaced || len(left) > 1 != replaced || load(t, dir, kept) != old {
+				t.Errorf("%d pages left: %v, and %v", free, err, left)
+			}
+		})
+	}
+}
+
 // Status 0 means that all output was written.
 func TestClosedOutput(t *testing.T) {
 	dir := t.TempDir()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -130,9 +129,9 @@ func (s *Session) write(f *params.File) error {
 // Run measures. Whatever ends it, the results are in the file, unless unsaved says why they are not.
 func (s *Session) Run(ctx context.Context) (err, unsaved error) {
 	f, open := s.File, engine.OpenJournal
-	var old []byte // that a new file replaces
-	if info, err := os.Stat(s.target); s.Force && err == nil && info.Size() <= mostRestored {
-		old, _ = os.ReadFile(s.target)
+	var old *replaced
+	if s.Force {
+		old = setAside(s.target)
 	}
 	if f.Journal == "" {
 		f.Journal, open = engine.NewMark(), engine.MakeJournal
@@ -141,6 +140,7 @@ func (s *Session) Run(ctx context.Context) (err, unsaved error) {
 		}
 	}
 	if err := s.Save(f); err != nil { // with the journal's mark
+		old.drop()
 		return err, nil
 	}
 	switch s.Journal, err = open(s.target, f.Journal); {
@@ -161,9 +161,10 @@ func (s *Session) Run(ctx context.Context) (err, unsaved error) {
 	if len(f.Cells) == 0 && old != nil {
 		s.Restored = true
 		engine.RemoveJournal(s.target, f)
-		return err, s.putBack(old)
+		return err, old.putBack(s.out)
 	}
 	if unsaved = s.write(f); unsaved == nil { // now the journal has no results that the file lacks
+		old.drop()
 		engine.RemoveJournal(s.target, f)
 		return err, s.write(f)
 	}
@@ -175,37 +176,36 @@ func (s *Session) Run(ctx context.Context) (err, unsaved error) {
 		if f.Journal != "" {
 			unsaved = fmt.Errorf("%w; %s has what it lacks", unsaved, engine.JournalPath(s.target))
 		}
-		return err, unsaved
+		return err, old.told(unsaved)
 	}
+	return err, s.unsaved(unsaved, old)
+}
+
+// unsaved ends a sweep whose last write failed. A file without results is removed, or what it replaced is
+// put back; else the error says where results and the replaced file are.
+func (s *Session) unsaved(err error, old *replaced) error {
+	f := s.File
 	switch {
+	case old.inPlace(s.target): // no write succeeded
+		engine.RemoveJournal(s.target, f)
+		old.drop()
+		return err
 	case !outfile.Replaces(s.Path):
 		engine.RemoveJournal(s.target, f)
 	case f.Journal != "": // the file has its mark
-		unsaved = fmt.Errorf("%w; resume the sweep, which adds what %s has", unsaved, engine.JournalPath(s.target))
+		err = fmt.Errorf("%w; resume the sweep, which adds what %s has", err, engine.JournalPath(s.target))
 	case !s.Resume && !s.Add:
-		s.undo(old)
-	}
-	return err, unsaved
-}
-
-// undo puts the old content back, or removes a new file, where the file has no results.
-func (s *Session) undo(old []byte) {
-	if saved, err := params.ReadFile(s.target); err != nil || len(saved.Cells) > 0 {
-		return
-	}
-	if old == nil {
+		if saved, unread := params.ReadFile(s.target); unread != nil || len(saved.Cells) > 0 {
+			break
+		}
+		if old != nil {
+			old.putBack(s.out)
+			return err
+		}
 		os.Remove(s.target)
-		return
 	}
-	s.putBack(old)
+	return old.told(err)
 }
-
-func (s *Session) putBack(old []byte) error {
-	return s.out.Write(func(w io.Writer) error { _, err := w.Write(old); return err })
-}
-
-// mostRestored is the size of the largest file that is restored, larger than any of parameters.
-const mostRestored = 1 << 28
 
 // Discard removes a new file without results; an existing file stays.
 func (s *Session) Discard() error {
