@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -125,8 +127,13 @@ func SameMachine(f *params.File, m *numa.Machine, here provenance.Provenance) er
 	if err != nil {
 		return err
 	}
+	policy := func(p numa.Placement) string { return string(p.Policy) }
+	if plan, had := lists.Map(places, policy), lists.Map(f.Placements, policy); !slices.Equal(plan, had) {
+		return fmt.Errorf("its plan has placements %.60s, and it was measured with %.60s: put its plan back as it was, or measure it anew",
+			strings.Join(plan, ","), strings.Join(had, ","))
+	}
 	for i, place := range places {
-		if i >= len(f.Placements) || !slices.Equal(place.Workers, f.Placements[i].Workers) {
+		if !slices.Equal(place.Workers, f.Placements[i].Workers) {
 			return fmt.Errorf("placement %s puts workers elsewhere than then: measure it anew", place.Policy)
 		}
 	}
