@@ -284,6 +284,9 @@ func TestCarriedUnderLoad(t *testing.T) {
 				Time: fit.Estimate{Center: ns, Lo: 0.99 * ns, Hi: 1.01 * ns, N: 10}})
 		}
 		contains.All(t, fmt.Sprint(OfMemory(f)), tt.want)
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.LoadedCell, Placement: numa.List, OffCache: true, Tau: 8, Bytes: 64}.Named("rate-read-80"),
+			Time: fit.Estimate{Center: 0.8, Lo: 0.7, Hi: 0.9, N: 10}})
+		check.Slices(t, lists.Map(Memory(f, f), func(c Carried) string { return c.String()[:len("80 GB/s at the most")] }), []string{"80 GB/s at the most"}, "Memory")
 	}
 }
 

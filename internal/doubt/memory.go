@@ -82,11 +82,11 @@ func most(f *params.File, bytes func(*params.Cell) (perTime float64)) (best *par
 	return best, rate
 }
 
-// loaded has the reads of workers that load memory while another worker times a read.
+// loaded has the reads of workers that load memory, at any level, while another worker times a read.
 func loaded(f *params.File) *Carried {
 	const line = 64
 	c, rate := most(f, func(c *params.Cell) float64 {
-		if c.Variant != (params.Load{What: params.LoadedRead, Level: 100, Rate: true}) {
+		if load, _ := c.Variant.(params.Load); load.What != params.LoadedRead || !load.Rate {
 			return 0
 		}
 		return line
