@@ -111,7 +111,8 @@ func HalfWidth(share float64) string {
 	return fmt.Sprintf("±%.0f %%", 100*share)
 }
 
-// Within formats an estimate's centre and half-width, if that is known: 571 ±9 %; "" for NaN.
+// Within formats an estimate's centre and half-width, if that is known: 571 ±9 %; "" for NaN. A wide interval
+// leaves the centre the digits of Rough.
 func Within(e fit.Estimate) string {
 	switch {
 	case math.IsNaN(e.Center):
@@ -119,7 +120,7 @@ func Within(e fit.Estimate) string {
 	case !e.Known() || e.Lo == e.Hi:
 		return Digits(e.Center, 0)
 	}
-	return Center(e) + " " + HalfWidth(e.Width())
+	return Rough(e) + " " + HalfWidth(e.Width())
 }
 
 // Coefficient formats a fitted number with its standard error; - if it is held at 0.

@@ -117,7 +117,7 @@ func TestMarksBeyondBounds(t *testing.T) {
 	d.Table(carried(curves, 8192))
 	var b bytes.Buffer
 	must.Do(d.WriteMarkdown(&b, nil))
-	contains.All(t, b.String(), "| 1.5 ±7 % |", "| 3.0 ±17 % ↑ |", "| 2 ±40 % ? |", "↑ more than τ", "? outside 1 … τ by chance")
+	contains.All(t, b.String(), "| 1.5 ±7 % |", "| 3.0 ±17 % ↑ |", "| 2.5 ±40 % ? |", "↑ more than τ", "? outside 1 … τ by chance")
 }
 
 // A state with times of τ = 1 alone does not tell how many transfers are carried at once.
