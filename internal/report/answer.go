@@ -142,9 +142,10 @@ const mostCheapest = 3
 func cheapest(rows []predict.Prediction) (lines []string) {
 	for _, calls := range lists.Groups(rows, callOf) {
 		var first, last []predict.Prediction // the cheapest rows of the run's first and last size
+		compared := slices.ContainsFunc(calls, func(r predict.Prediction) bool { return r.Algorithm != calls[0].Algorithm })
 		end := func() {
 			if len(last) > 0 {
-				lines = append(lines, cheapestOf(first, last))
+				lines = append(lines, cheapestOf(first, last, compared))
 			}
 			first, last = nil, nil
 		}
@@ -183,8 +184,9 @@ func few(names []string) []string {
 	return names
 }
 
-// cheapestOf is the line of one range, given the cheapest rows of its first and last size.
-func cheapestOf(first, last []predict.Prediction) string {
+// cheapestOf is the line of one range, given the cheapest rows of its first and last size, and whether
+// there are other algorithms.
+func cheapestOf(first, last []predict.Prediction, compared bool) string {
 	names := few(lists.Map(last, func(r predict.Prediction) string { return r.Algorithm }))
 	least := func(rows []predict.Prediction) predict.Prediction {
 		return slices.MinFunc(rows, func(a, b predict.Prediction) int { return cmp.Compare(a.Microseconds, b.Microseconds) })
@@ -199,7 +201,7 @@ func cheapestOf(first, last []predict.Prediction) string {
 		}
 		who += printable.And(names)
 		from, to = least(first), least(last)
-	case to.Cheapest:
+	case compared:
 		who += " is the cheapest, alone or tied"
 	}
 	cost := func(r predict.Prediction) string {

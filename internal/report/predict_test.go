@@ -117,3 +117,15 @@ func TestProfiles(t *testing.T) {
 	}
 	check.Slices(t, got, want, "got")
 }
+
+// A run of sizes says that its algorithm is the cheapest, also where its last size cannot tell; a lone one has only
+// its cost.
+func TestCheapestRun(t *testing.T) {
+	row := func(algorithm string, bytes int, cost float64, cheapest bool) predict.Prediction {
+		return predict.Prediction{Collective: "bcast", Algorithm: algorithm, P: 2, Bytes: bytes, Microseconds: cost, Cheapest: cheapest}
+	}
+	lone := []predict.Prediction{row("a", 1, 1, false), row("a", 1024, 10, false)}
+	check.Slices(t, cheapest(lone), []string{"bcast, P = 2: a: 1.000 µs at m = 1 to 10.00 µs at m = 1K"}, "lone")
+	two := []predict.Prediction{row("a", 1, 1, true), row("b", 1, 2, false), row("a", 1024, 10, false), row("b", 1024, 11, false)}
+	check.Slices(t, cheapest(two), []string{"bcast, P = 2: a is the cheapest, alone or tied: 1.000 µs at m = 1 to 10.00 µs at m = 1K"}, "two")
+}
