@@ -179,7 +179,11 @@ func (req *checkRequest) judge(was, now *params.File) *compare.Baseline {
 		drift = compare.OwnDrift(was)
 	}
 	b := compare.NewBaseline(was, now, fit.Test{Drift: drift, Least: compare.DefaultLeast}, req.levels)
+	got, known := onCPU()
+	starved := known && got < leastCPU
 	switch {
+	case starved && b.State == compare.Unknown: // sessions would not help
+		b.Text += "; it got too little CPU time: check again when less runs here"
 	case b.Unmet():
 		b.Text += "; add sessions at other times (taulop sweep -add " + req.baseline + ")"
 	case b.State == compare.Unknown && len(b.Cells) > 0:
@@ -188,7 +192,7 @@ func (req *checkRequest) judge(was, now *params.File) *compare.Baseline {
 			b.Text += ", or say what hours differ by (-drift)"
 		}
 	}
-	if got, known := onCPU(); known && got < leastCPU && (b.State == compare.Warned || b.State == compare.Critical) {
+	if starved && (b.State == compare.Warned || b.State == compare.Critical) {
 		b.State, b.Text = compare.Unknown, "it got too little CPU time to tell why: "+b.Text
 	}
 	return b
