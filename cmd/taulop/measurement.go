@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -24,6 +25,8 @@ type measurement struct {
 	report   *func(engine.Progress) // the experiment's
 	run      func(context.Context) error
 	warnings *[]string // of the result: printed before the experiment, later ones after the result
+	earlier  []string  // those of warnings that are of earlier sessions: not printed unless they hold now
+	now      []error
 	// came says after a signal how far the experiment came.
 	came func() string
 	// conclude adds warnings. An error is the command's: nothing was measured. ended is the error of
@@ -35,7 +38,9 @@ type measurement struct {
 
 // carryOut runs the experiment and writes the result.
 func (m measurement) carryOut(ctx context.Context, errOut *messages) error {
-	warn(errOut, *m.warnings)
+	warn(errOut, lists.Filter(*m.warnings, func(text string) bool {
+		return !slices.Contains(m.earlier, text) || slices.ContainsFunc(m.now, func(w error) bool { return w.Error() == text })
+	}))
 	told := len(*m.warnings)
 	steal, ended := m.measure(ctx, errOut)
 	if errors.Is(ended, context.Canceled) {

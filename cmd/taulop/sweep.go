@@ -58,13 +58,14 @@ func sweepFlags(flags *argument.Set) action {
 
 // carryOut measures, and prints the result.
 func (req *sweepRequest) carryOut(ctx context.Context, out io.Writer, errOut *messages, s *sweep.Session) error {
-	s.File.Warn(append(advised(s.File.Provenance.Warnings()), starved()...)...)
+	now := append(advised(s.Here.Warnings()), starved()...)
+	s.File.Warn(now...)
 	if left := s.Left(); s.Resume && left > 0 {
 		tell(errOut, "what %s lacks takes about %s; it stops after %v at the latest (-time)", s.Path, printable.Duration(left), s.Time)
 	}
 	var unsaved error // the file could not be written
 	return measurement{
-		limit: max(s.Time, s.Experiment.Over), budget: s.Time, report: &s.Report, warnings: &s.File.Warnings,
+		limit: max(s.Time, s.Experiment.Over), budget: s.Time, report: &s.Report, warnings: &s.File.Warnings, earlier: s.Earlier, now: now,
 		run: func(ctx context.Context) (ended error) {
 			ended, unsaved = s.Run(ctx)
 			return ended

@@ -102,6 +102,20 @@ func TestSweepTouchesNoOtherFile(t *testing.T) {
 	}
 }
 
+// A session warns of what holds now; the file keeps warnings of earlier ones.
+func TestSessionWarnsOfItself(t *testing.T) {
+	t.Parallel()
+	const earlier = "the load of the minute before was 777.00: stop what else runs here"
+	file := small(t, func(f *params.File) {
+		f.Provenance.Load, f.Provenance.Hypervisor = []float64{777}, "KVM"
+		f.Warnings = append(f.Warnings, earlier)
+	})
+	_, said, err := run(t, "sweep", "-launches", "6", "-time", "10m", "-add", file)
+	if f := loadParams(t, file); err != nil || strings.Contains(said, "777") || !slices.Contains(f.Warnings, earlier) {
+		t.Errorf("%v, %q\n%s", err, f.Warnings, said)
+	}
+}
+
 // plain is a text without line breaks.
 func plain(text string) string { return strings.Join(strings.Fields(text), " ") }
 

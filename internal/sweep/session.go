@@ -52,8 +52,11 @@ type Session struct {
 	Moved error
 	// Restored: without results the file that the sweep was to replace is back.
 	Restored bool
-	target   string // the path with symbolic links resolved
-	out      *outfile.File
+	// Here is the machine as this session found it; Earlier are warnings that the file had before.
+	Here    provenance.Provenance
+	Earlier []string
+	target  string // the path with symbolic links resolved
+	out     *outfile.File
 }
 
 // Open makes the file's experiment, adds results that a killed sweep left in its journal, and locks the
@@ -79,7 +82,8 @@ func Open(r Request, m *numa.Machine) (s *Session, err error) {
 }
 
 func (s *Session) open(m *numa.Machine) error {
-	f, err := s.Request.file(m)
+	s.Here = provenance.Read("/", m)
+	f, err := s.file(m)
 	if err != nil {
 		return err
 	}
@@ -265,8 +269,8 @@ func (r *Request) there() error {
 }
 
 // file makes a new file, or reads the one to complete.
-func (r *Request) file(m *numa.Machine) (*params.File, error) {
-	here := provenance.Read("/", m)
+func (s *Session) file(m *numa.Machine) (*params.File, error) {
+	r, here := &s.Request, s.Here
 	if !r.Resume && !r.Add {
 		if _, err := os.Stat(r.Path); err == nil && !r.Force { // it appeared after check
 			return nil, r.there()
@@ -286,6 +290,7 @@ func (r *Request) file(m *numa.Machine) (*params.File, error) {
 	if err != nil {
 		return nil, engine.Refuse(err)
 	}
+	s.Earlier = slices.Clone(f.Warnings)
 	if err = transfers.SameMachine(f, m, here); err == nil {
 		err = transfers.Holds(f.Plan, m)
 	}
