@@ -124,8 +124,8 @@ func (c *Comparison) warn(machines []Machine) {
 	for i := range c.Tables {
 		if own := c.Tables[i].own(); len(own) > 0 && !told[c.Tables[i].Channel] {
 			told[c.Tables[i].Channel] = true
-			c.Warnings = append(c.Warnings, Warning{What: fmt.Errorf("%s, m = %d: L(m,1) of %s is of %s itself, not between two processes as on the others: it is not compared, nor is A(τ)",
-				c.Tables[i].Channel, c.Tables[i].Bytes, abridged(own), c.Tables[i].Setup)})
+			c.Warnings = append(c.Warnings, Warning{What: fmt.Errorf("L(m,1) of %s is not compared, nor is A(τ): in %s, at m = %d, it is of %s itself, not between two processes as on the others",
+				abridged(own), c.Tables[i].Channel, c.Tables[i].Bytes, c.Tables[i].Setup)})
 		}
 	}
 }
