@@ -140,7 +140,7 @@ func TestMarkdown(t *testing.T) {
 	named.File.Provenance.Name = "blue one"
 	figures := make(map[string]string)
 	var text strings.Builder
-	err := WriteMarkdown(&text, []compare.Machine{m, named, printed}, func(name string, write func(io.Writer) error) (string, error) {
+	err := WriteMarkdown(&text, []compare.Machine{m, named, named, printed}, func(name string, write func(io.Writer) error) (string, error) {
 		var svg strings.Builder
 		err := write(&svg)
 		if _, twice := figures[name]; twice {
@@ -150,7 +150,7 @@ func TestMarkdown(t *testing.T) {
 		return "p-" + name + ".svg", err
 	})
 	must.Do(err)
-	contains.All(t, text.String(), `# An \*invented\* \<CPU\>, 2 CPUs`, "\n# blue one\n", "\n# unnamed processor\n", "\n| imported | 2026", "\n## What it carries\n\n| transfers |", "| ring, placement local, in cache | 1000", "\n## Warnings\n\n- the clock \\| varies\n", "](p-concurrency.svg)\n", "](p-access.svg)", "](p-map-2.svg)")
+	contains.All(t, text.String(), `# An \*invented\* \<CPU\>, 2 CPUs`, "\n# blue one (1)\n", "\n# blue one (2)\n", "\n# unnamed processor\n", "\n| imported | 2026", "\n## What it carries\n\n| transfers |", "| ring, placement local, in cache | 1000", "\n## Warnings\n\n- the clock \\| varies\n", "](p-concurrency.svg)\n", "](p-access.svg)", "](p-map-2.svg)")
 	contains.None(t, text.String(), "secret-host", "/somewhere", "<CPU>", "\n\n\n\n")
 	links := regexp.MustCompile(`\]\(p-(.*?)\.svg\)`).FindAllStringSubmatch(text.String(), -1)
 	for _, link := range links {

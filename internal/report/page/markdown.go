@@ -16,21 +16,32 @@ import (
 
 // WriteMarkdown writes a page of each machine for a repository: verdict, facts, tables, figures and
 // warnings. It has the transfers of the verdict's group alone. It leaves out names of hosts and files, but
-// has the name that a user gave the machine.
+// has the name that a user gave the machine. Machines with the same name are numbered.
 func WriteMarkdown(to io.Writer, machines []compare.Machine, draw document.Draw) error {
 	var d document.Document
-	for _, m := range machines {
-		if p := m.File.Provenance; !m.Published() {
-			model := cmp.Or(p.CPUModel, "unnamed processor")
-			if n := p.Allowed.Len(); n > 0 { // benchmarks do not print them
-				model += ", " + printable.Count(n, "CPU")
-			}
-			m.Name = cmp.Or(p.Name, model)
+	names := lists.Map(machines, public)
+	for i, m := range machines {
+		m.Name = names[i]
+		if same := func(name string) bool { return name == names[i] }; len(lists.Filter(names, same)) > 1 {
+			m.Name = fmt.Sprintf("%s (%d)", names[i], 1+len(lists.Filter(names[:i], same)))
 		}
 		x := (&Page{Machines: []compare.Machine{m}}).describe()
 		d.Section(document.Section{Title: m.Name}, x.alone())
 	}
 	return d.WriteMarkdown(to, draw)
+}
+
+// public is a machine's name without its host's and its file's.
+func public(m compare.Machine) string {
+	if m.Published() {
+		return m.Name
+	}
+	p := m.File.Provenance
+	model := cmp.Or(p.CPUModel, "unnamed processor")
+	if n := p.Allowed.Len(); n > 0 { // benchmarks do not print them
+		model += ", " + printable.Count(n, "CPU")
+	}
+	return cmp.Or(p.Name, model)
 }
 
 // alone is the page of a single machine.
