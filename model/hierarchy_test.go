@@ -53,6 +53,15 @@ func levelled(fanout bool) *params.File {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(a, b) }
 
+// Times of empty messages alone give bytes no time.
+func TestHierarchyOfEmptyMessages(t *testing.T) {
+	f := levelled(true)
+	for i := range f.Cells {
+		f.Cells[i].Bytes = 0
+	}
+	check.ErrorIs(t, must.Err(NewPredictor(f, Choice{})), errNoLevels, "file of empty messages")
+}
+
 // Without a cluster ranks fill nodes, and in these one NUMA node after another, even if the system numbers cores
 // of nodes round-robin.
 func TestHierarchyNodes(t *testing.T) {

@@ -31,12 +31,12 @@ func (f *File) OfLevels() bool {
 }
 
 // LevelTimes are the times of levels with cells of kind channel, in the order of the provenance. Incomplete
-// sizes are left out.
+// sizes are left out, and curves of empty messages alone: they do not say what bytes take.
 func (f *File) LevelTimes() (all []LevelTimes) {
 	for _, l := range f.Provenance.Levels {
 		curve := func(parameter string) *Curve {
 			g := f.parameter(ChannelCell, Parameter{Of: l.Name, Name: parameter})
-			if curve, _ := g.curve(parameter+" of "+l.Name, Cell.Whole); len(curve.Sizes) > 0 {
+			if curve, _ := g.curve(parameter+" of "+l.Name, Cell.Whole); len(curve.Sizes) > 0 && slices.Max(curve.Sizes) > 0 {
 				return &curve
 			}
 			return nil

@@ -48,9 +48,18 @@ func File(tables []*Table, given map[string]int) (*params.File, error) {
 		f.Warn(fmt.Errorf("%s of one sender to many have no slowest rank, and the mean over ranks stands for it", printable.Count(lacking, "row")))
 	}
 	for _, l := range levels {
-		if !slices.ContainsFunc(tables, func(t *Table) bool {
-			return slices.ContainsFunc(t.Points, func(p Point) bool { return p.Level == l.Name && p.Parameter == params.ChannelMessage })
-		}) {
+		most := -1 // bytes of a message
+		for _, t := range tables {
+			for _, p := range t.Points {
+				if p.Level == l.Name && p.Parameter == params.ChannelMessage {
+					most = max(most, p.Bytes)
+				}
+			}
+		}
+		switch {
+		case most == 0:
+			return nil, fmt.Errorf("level %s has messages of 0 bytes alone, which do not say what bytes take: give rows of larger ones, too", l.Name)
+		case most < 0:
 			f.Warn(fmt.Errorf("level %s has no messages of one rank to another: predictions that need them are left out", l.Name))
 		}
 	}

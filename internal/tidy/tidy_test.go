@@ -233,6 +233,11 @@ func TestSpeltLevels(t *testing.T) {
 	contains.Error(t, must.Err(File([]*Table{table}, map[string]int{"within-socket": 4, "Within_Socket": 8})), "has two numbers of cores")
 }
 
+func TestFileOfEmptyMessages(t *testing.T) {
+	table := read(t, "level\tm_bytes\tlatency_us\nother_node\t0\t1.5\n")
+	contains.Error(t, must.Err(File([]*Table{table}, nil)), "level other_node has messages of 0 bytes alone")
+}
+
 // published are published tables in $TAULOP_SHARED.
 func published(t testing.TB, pattern string) (paths []string) {
 	paths, _ = filepath.Glob(filepath.Join(os.Getenv("TAULOP_SHARED"), "measured", pattern))
