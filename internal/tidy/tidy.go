@@ -93,16 +93,20 @@ var ErrMachines = errors.New("give a table of the rows of one machine")
 var ErrAbsent = errors.New("choose one that it has")
 
 // Is reports whether a text begins like a table, with a line of column names after lines that begin with #,
-// even if a column is missing or the separators are not tabs.
+// even if a column is missing, names have capitals, or the separators are not tabs.
 func Is(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimRight(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), "\r\n")
 		if len(line) == 0 || line[0] == '#' {
 			continue
 		}
-		return slices.ContainsFunc(strings.FieldsFunc(string(line), func(r rune) bool { return strings.ContainsRune("\t,;", r) }), func(name string) bool {
-			return slices.Contains([]string{"level", "collective", "m_bytes", "latency_us"}, strings.Trim(name, ` "`))
-		})
+		has := func(separators string, columns ...string) bool {
+			names := strings.FieldsFunc(string(line), func(r rune) bool { return strings.ContainsRune(separators, r) })
+			return slices.ContainsFunc(names, func(name string) bool {
+				return slices.Contains(columns, strings.ToLower(strings.Trim(name, ` "`)))
+			})
+		}
+		return has("\t,;", "level", "collective", "m_bytes", "latency_us") || has(" ", "m_bytes") // prose has levels, too
 	}
 	return false
 }
@@ -271,8 +275,11 @@ var layouts = []layout{
 
 // layoutOf is the first layout with all its columns among the names.
 func layoutOf(names []string) (*layout, map[string]int, error) {
-	if len(names) == 1 && strings.ContainsAny(names[0], ",;") {
+	switch {
+	case len(names) == 1 && strings.ContainsAny(names[0], ",; "):
 		return nil, nil, errors.New("columns are separated by tabs, and this line has none: separate them so")
+	case strings.HasPrefix(names[0], `"`):
+		return nil, nil, errors.New("the names of columns are in quotation marks: write the table without them")
 	}
 	at := make(map[string]int, len(names))
 	for i, name := range names {

@@ -66,6 +66,9 @@ func TestReadRefused(t *testing.T) {
 		{"level\tlevel\tm_bytes\tlatency_us\n", "is there twice"},
 		{"level,m_bytes,latency_us\nx,1,0.5\n", "t.tsv:1: columns are separated by tabs, and this line has none"},
 		{"l\x00e\x00v\x00e\x00l\x00\n", "t.tsv:1: a zero byte"},
+		{"level  m_bytes  latency_us\nx  1  0.5\n", "t.tsv:1: columns are separated by tabs, and this line has none"},
+		{"Level\tM_bytes\tLatency_us\nx\t1\t0.5\n", "t.tsv:1: no column level, m_bytes, latency_us among Level, M_bytes, Latency_us"},
+		{"\"level\"\t\"m_bytes\"\t\"latency_us\"\n\"x\"\t1\t0.5\n", "t.tsv:1: the names of columns are in quotation marks"},
 		{"level\tm_bytes\tlatency_us\nx\t1\n", "t.tsv:2: 2 fields, and the columns are 3"},
 		{"level\tm_bytes\tlatency_us\nx\t1\t-0.5\n", "t.tsv:2: latency_us is \"-0.5\": give a time in µs"},
 		{"level\tm_bytes\tlatency_us\nx\t1\t0\n", "t.tsv:2: latency_us is 0, which is no time of a message: leave the row out"},
@@ -83,6 +86,20 @@ func TestReadRefused(t *testing.T) {
 		{strings.Repeat("x", maxLine+1), "a line of more than"},
 	} {
 		contains.Error(t, must.Err(Read(strings.NewReader(tt.text), "t.tsv", "")), tt.says)
+	}
+}
+
+func TestIs(t *testing.T) {
+	for text, want := range map[string]bool{
+		"# head\nm_bytes\tlevel\n":                     true,
+		"Level;M_bytes;Latency_us\n":                   true,
+		"level  m_bytes  latency_us\n":                 true,
+		"\"level\"\t\"m_bytes\"\n":                     true,
+		"the level of messages\nm_bytes\tlevel\n":      false,
+		"# OSU MPI Latency Test v7.4\n# Size\n1 0.2\n": false,
+		"#m\t2\n#tau\t1\n# m\to\tL\n1\t1e-6\t2e-7\n":   false,
+	} {
+		check.Equal(t, Is([]byte(text)), want, "%q", text)
 	}
 }
 
