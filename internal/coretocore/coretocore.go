@@ -75,10 +75,28 @@ func Read(r io.Reader, name string) (Matrix, error) {
 	if err := lines.Failed("this is no matrix of CPUs"); err != nil {
 		return nil, err
 	}
-	if len(rows) < 2 || len(rows) < len(rows[0]) {
-		return nil, fmt.Errorf("%s: %s of a matrix, which has two lines or more and as many values in each: it was cut off", name, printable.Count(len(rows), "line"))
+	switch {
+	case len(rows) < 2 || len(rows) < len(rows[0]):
+		return nil, fmt.Errorf("%s: %s of a matrix, which has two lines or more and as many values in each: it was cut off, or its lines have more values than there are CPUs", name, printable.Count(len(rows), "line"))
+	case numbered(rows):
+		return nil, fmt.Errorf("%s: the first line and the first column number the CPUs: leave them out", name)
 	}
 	return symmetric(rows, name)
+}
+
+// numbered reports whether the first row and the first column count from 0 or 1.
+func numbered(rows [][]float64) bool {
+	for _, first := range []int{0, 1} {
+		counts := len(rows) > 2
+		for i := 2; i < len(rows); i++ { // 0 is no time
+			n := float64(first + i - 1)
+			counts = counts && rows[0][i] == n && rows[i][0] == n
+		}
+		if counts {
+			return true
+		}
+	}
+	return false
 }
 
 // time is a value in ns; NaN: none.

@@ -51,6 +51,8 @@ func TestReadRefuses(t *testing.T) {
 		"":                         "m.csv: 0 lines of a matrix",
 		"\n":                       "m.csv: 1 line of a matrix",
 		",,\n10,,\n":               "m.csv: 2 lines of a matrix, which has two lines or more and as many values in each: it was cut off",
+		",0,1\n0,,10\n1,10,\n":     "m.csv: the first line and the first column number the CPUs: leave them out",
+		"0,1,2\n1,0,10\n2,10,0\n":  "m.csv: the first line and the first column number the CPUs: leave them out",
 		",,\n10,,\n40,41":          "m.csv:3: 2 values where the first line has 3",
 		three + "1,2,3\n":          "m.csv:4: more lines than the 3 values",
 		",,\n10,,\n40,4x1,\n":      "m.csv:3: value 2: \"4x1\" is no time in ns",
