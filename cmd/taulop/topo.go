@@ -29,7 +29,7 @@ func topoFlags(flags *argument.Set) action {
 		}
 		doc, err := report.Topology(m, here, free, advised(here.Warnings()), *tau)
 		if err != nil {
-			return err
+			return usagef("-tau: %v", err)
 		}
 		return to.put(out, doc)
 	}

@@ -223,7 +223,7 @@ func (req *tuneRequest) within() error {
 			return usagef("-P goes to %d, and %s lacks times of more than %d concurrent transfers of these messages, which it plans: measure them, taulop sweep -resume %[2]s, or ask for P up to %d", most, req.file, tau, ranks)
 		}
 		if most > ranks {
-			return usagef("-P goes to %d, and %s has times of up to %d transfers at once%s: ask for P up to %d, or measure more", most, req.file, tau, on, ranks)
+			return usagef("-P goes to %d, and %s has times of up to %s at once%s: ask for P up to %d, or measure more", most, req.file, printable.Count(tau, "transfer"), on, ranks)
 		}
 	}
 	largest := req.Predictor.Largest

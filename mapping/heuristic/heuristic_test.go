@@ -147,6 +147,7 @@ func TestMoreProcessesThanCores(t *testing.T) {
 	for _, of := range methods {
 		contains.Error(t, must.Err(of.of(tree(t, 1, []int{2, 2, 2}), x)), "9 processes and 8 cores")
 	}
+	contains.Error(t, must.Err(tree(t, 1, []int{1}).MWPM(pattern(t, "ring", 2))), "2 processes and 1 core:")
 	contains.Error(t, must.Err(tree(t, 1, []int{2, 16}).ES(pattern(t, "ring", 17))), "16 are searched at the most")
 }
 

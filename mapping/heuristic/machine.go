@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/mapping/comm"
 )
@@ -201,7 +202,7 @@ func HopBytes(shares []Share) (sum int64) {
 // Fits fails for more processes than places.
 func (m *Machine) Fits(processes int) error {
 	if places := m.Places(); processes > places {
-		return fmt.Errorf("%d processes and %d cores: processes that share a core take turns; take more nodes, or fewer processes", processes, places)
+		return fmt.Errorf("%d processes and %s: processes that share a core take turns; take more nodes, or fewer processes", processes, printable.Count(places, "core"))
 	}
 	return nil
 }
