@@ -96,8 +96,10 @@ func Indices(n int) (all []int) {
 
 // Unique are the elements without repetitions.
 func Unique[T comparable](list []T) (first []T) {
+	seen := make(map[T]bool)
 	for _, t := range list {
-		if !slices.Contains(first, t) {
+		if !seen[t] {
+			seen[t] = true
 			first = append(first, t)
 		}
 	}

@@ -25,6 +25,7 @@ func TestLists(t *testing.T) {
 		t.Error("Filter changed its argument")
 	}
 	check.Slices(t, Unique(numbers), []int{3, 1, 2}, "Unique")
+	check.Equal(t, len(Unique(Indices(1<<18))), 1<<18, "Unique of many elements") // 512 CPUs have 130,816 pairs: not in quadratic time
 	if got := Rising(numbers); !slices.Equal(got, []int{1, 2, 3}) || numbers[0] != 3 {
 		t.Errorf("Rising: %v of %v", got, numbers)
 	}
