@@ -32,7 +32,7 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 	case len(cores) == 0: // one rank a node
 		cores = numa.CPUSet{0}
 	case ranks > nodes*len(cores):
-		return Order{}, fmt.Errorf("%d ranks are more than the %d cores of %s", ranks, nodes*len(cores), printable.Count(nodes, "node"))
+		return Order{}, fmt.Errorf("%d ranks are more than the %d cores of %s: take fewer ranks, or more nodes", ranks, nodes*len(cores), printable.Count(nodes, "node"))
 	}
 	turns := []numa.CPUSet{cores}
 	if part := strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(how), "by"), "cache"); !block && part != "core" && part != "slot" {

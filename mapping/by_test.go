@@ -73,7 +73,7 @@ func TestByRefused(t *testing.T) {
 		ranks, nodes int
 		says         string
 	}{
-		{"core", twoSockets, 9, 1, "9 ranks are more than the 8 cores of 1 node"},
+		{"core", twoSockets, 9, 1, "9 ranks are more than the 8 cores of 1 node: take fewer"},
 		{"hwthread", twoSockets, 2, 1, "unknown mapping"},
 		{"", twoSockets, 2, 1, "unknown mapping"},
 		{"bysock", twoSockets, 2, 1, "unknown mapping"},

@@ -357,7 +357,7 @@ type costed struct {
 // predict predicts the time of a cell.
 func (p *predictors) predict(cell *Cell) error {
 	if measured, _ := cell.Time.Compared(); !(measured > 0) {
-		return errors.New("0 is no time to compare with")
+		return errors.New("0 is no time to compare with: leave the row out")
 	}
 	of, setting := collective.Named(cell.Collective), cell.Setting
 	if setting.Own() {

@@ -101,13 +101,16 @@ func TestOrderOfPenalties(t *testing.T) {
 // A table without algorithms and mappings.
 func TestOwnChoiceOfUnknownMapping(t *testing.T) {
 	f := must.Get(tidy.File([]*tidy.Table{tableOf(t, "level\tm_bytes\tlatency_us\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil))
-	const rows = "collective\talg_id\tP\tnodes\tm_bytes\tlatency_us\nallgather\t0\t8\t2\t1024\t9\nbcast\t0\t1\t1\t1024\t1\n"
+	const rows = "collective\talg_id\tP\tnodes\tm_bytes\tlatency_us\nallgather\t0\t8\t2\t1024\t9\nbcast\t0\t1\t1\t1024\t1\nscatter\t0\t8\t2\t1024\t0\n"
 	c := must.Get(Compare(tableOf(t, "# Open MPI 3.1.6, OSU\n"+rows), f, model.Choice{}, Choice{}))
 	if c.Cells[0].Predicted == nil || c.Cells[0].Taken.String() != "3 recursive_doubling" {
 		t.Errorf("%+v", c.Cells[0])
 	}
 	if got := c.Cells[1].LeftOut; !strings.HasPrefix(got, "one rank sends nothing") {
 		t.Errorf("one rank is left out for %q", got)
+	}
+	if got := c.Cells[2].LeftOut; got != "0 is no time to compare with: leave the row out" {
+		t.Errorf("a time of 0 is left out for %q", got)
 	}
 	if !slices.Contains(c.Warnings, placedInBlocks) || len(c.ByP()) != 1 || c.All()[0].Cells != 1 {
 		t.Errorf("warnings %q, by P %+v", c.Warnings, c.ByP())
