@@ -41,8 +41,10 @@ func Unpack(archive io.Reader, dir string, skip func(name string) bool) (string,
 			break
 		}
 		switch {
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return "", errCut
 		case err != nil && n == 0:
-			return "", fmt.Errorf("this is no archive of hwloc-gather-topology: %w", err)
+			return "", fmt.Errorf("this is no archive of hwloc-gather-topology, tar, perhaps compressed by gzip or bzip2: give one, or the directory that it was unpacked to (%w)", err)
 		case err != nil:
 			return "", err
 		case n == mostEntries:
@@ -53,12 +55,18 @@ func Unpack(archive io.Reader, dir string, skip func(name string) bool) (string,
 		if left -= entry.Size; entry.Size > longestFile || left < 0 {
 			return "", fmt.Errorf("%.80q has %d bytes: this is no archive of a machine's sys and proc", entry.Name, entry.Size)
 		}
-		if err := unpackEntry(root, made, entry, entries); err != nil {
+		switch err := unpackEntry(root, made, entry, entries); {
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return "", errCut
+		case err != nil:
 			return "", err
 		}
 	}
 	return top(dir)
 }
+
+// errCut is the error for an archive without its end.
+var errCut = errors.New("the archive was cut off: copy all of it")
 
 // decompressed reads gzip, bzip2 or uncompressed data.
 func decompressed(r io.Reader) (io.Reader, error) {

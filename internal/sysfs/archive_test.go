@@ -45,10 +45,12 @@ func TestUnpack(t *testing.T) {
 		}
 		check.Error(t, must.Err(os.Stat(filepath.Join(dir, "sys/devices/pci0"))), "%s: what is to be skipped is there", name)
 	}
+	for _, cut := range []int{zipped.Len() / 2, zipped.Len() - 20} {
+		check.ErrorIs(t, must.Err(Unpack(bytes.NewReader(zipped.Bytes()[:cut]), t.TempDir(), nil)), errCut, "cut after %d bytes", cut)
+	}
 	for name, archive := range map[string][]byte{
 		"no sys":         packed(t, "m/a", "1"),
 		"no archive":     []byte("this is text, long enough to be looked at as the head of an archive: " + strings.Repeat("x", 600)),
-		"cut":            zipped.Bytes()[:zipped.Len()/2],
 		"out of its dir": packed(t, "../../evil", "1", "m/sys/a", "1"),
 		"by a link":      packed(t, "m/sys/out", "->/tmp", "m/sys/out/evil", "1"),
 	} {
