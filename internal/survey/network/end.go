@@ -96,9 +96,6 @@ func (e *end) pass(g *gate) {
 	}
 }
 
-// pin pins the calling goroutine's thread to the end's CPU.
-func (e *end) pin() error { return numa.Pin(e.cpu) }
-
 // read fills b.
 func (e *end) read(b []byte) {
 	if e.err == nil {
@@ -313,7 +310,7 @@ func (e *end) ignore(bytes int) (stolen time.Duration, cpu int) {
 		if numa.Pin(receiver) == nil { // else it is not allowed
 			cpu = receiver
 		}
-		defer e.pin()
+		defer numa.Pin(e.cpu)
 	}
 	const quiet = 5 * time.Millisecond
 	lost := gaps(quiet)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
@@ -267,7 +268,7 @@ func (h *Host) carry(c *net.TCPConn, hello hello) error {
 
 func serveEnd(e *end) error {
 	defer e.release()
-	for e.err = e.pin(); e.err == nil; {
+	for e.err = numa.Pin(e.cpu); e.err == nil; {
 		if e.err = e.wait(0); e.err != nil { // until the next batch
 			break
 		}

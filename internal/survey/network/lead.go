@@ -11,6 +11,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
@@ -47,7 +48,7 @@ func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sampler{Request: r, cpus: cpus, launch: launchID(), links: make(map[int]*link)}, nil
+	return &sampler{Request: r, cpus: cpus, launch: rand.Uint64(), links: make(map[int]*link)}, nil
 }
 
 const (
@@ -188,7 +189,7 @@ func (s *sampler) link(ctx context.Context, host, tau int) (*link, error) {
 // work leads batches on a pinned thread, which ends with the goroutine.
 func (w *lane) work() {
 	defer w.release()
-	w.err = w.pin()
+	w.err = numa.Pin(w.cpu)
 	for o := range w.tasks {
 		if w.err == nil {
 			w.span = w.lead(o)

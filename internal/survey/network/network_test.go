@@ -3,10 +3,10 @@ package network
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -208,7 +208,7 @@ func ends(t *testing.T, run *Run, hosts ...<-chan error) {
 func lead(t *testing.T, targets []Target, run *Run) *sampler {
 	t.Helper()
 	cpus := must.Get(CPUs(surveytest.Machine(t, 1)))
-	return &sampler{Request: Request{Targets: targets, Run: run.ID, Secret: secret}, cpus: cpus, launch: launchID(), links: make(map[int]*link)}
+	return &sampler{Request: Request{Targets: targets, Run: run.ID, Secret: secret}, cpus: cpus, launch: rand.Uint64(), links: make(map[int]*link)}
 }
 
 var smallExchange = params.Key{Kind: params.NetCell, Tau: 2, Bytes: 100}.Named("lo:L")
@@ -347,7 +347,7 @@ func TestEngaged(t *testing.T) {
 	run := begin(t, l)
 	check.ErrorIs(t, must.Err(Begin(t.Context(), run.Targets, secret, time.Minute)), errEngaged, "a second run")
 	check.ErrorIs(t, must.Err(call(t.Context(), run.Targets[0], secret, hello{Purpose: flowing, Run: nonce()}, false)), errEngaged, "a flow of another run")
-	check.ErrorIs(t, must.Err(call(t.Context(), run.Targets[0], Secret(rand.Text()), hello{Purpose: flowing, Run: run.ID}, false)), errStranger, "a flow with another secret")
+	check.ErrorIs(t, must.Err(call(t.Context(), run.Targets[0], Secret("incorrect horse battery staple"), hello{Purpose: flowing, Run: run.ID}, false)), errStranger, "a flow with another secret")
 	ends(t, run, ended)
 }
 

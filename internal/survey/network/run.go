@@ -2,7 +2,6 @@ package network
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -225,10 +224,4 @@ func sentence(name string, err error) error {
 		err = op.Err
 	}
 	return fmt.Errorf("%s: %w", name, err)
-}
-
-// launchID is a random number of a launch.
-func launchID() uint64 {
-	n := nonce()
-	return binary.BigEndian.Uint64(n[:])
 }

@@ -15,18 +15,17 @@ import (
 // parameters with their predictions.
 func Tables(f *params.File) (tables []view.Table) {
 	for _, w := range measured(f) {
-		n, taus, sizes := w.network, w.taus, w.sizes
-		for _, tau := range taus {
-			t := view.Table{Title: fmt.Sprintf("L(m,%d) of %s: %s one way, until the last has arrived, after o", tau, n.Name, messages(tau)), Columns: view.Numbers("m", "µs", "95 % interval", "MB/s", "samples")}
+		for _, tau := range w.taus {
+			t := view.Table{Title: fmt.Sprintf("L(m,%d) of %s: %s one way, until the last has arrived, after o", tau, w.network.Name, messages(tau)), Columns: view.Numbers("m", "µs", "95 % interval", "MB/s", "samples")}
 			covered := false // by o
-			for _, m := range sizes {
+			for _, m := range w.sizes {
 				if c, there := w.at[key{params.NetTransfer, 0, tau, m}]; there {
 					us := c.Time.Scale(1e-3)
 					covered = covered || us.Center == 0
 					t.Add(view.Bytes(m), view.Rough(us), view.Interval(us), view.Rough(c.Time.Rate(1e3*float64(tau*m))), us.N)
 				}
 			}
-			if o, there := w.at[key{params.NetOverhead, 0, 1, sizes[0]}]; there && tau == taus[0] {
+			if o, there := w.at[key{params.NetOverhead, 0, 1, w.sizes[0]}]; there && tau == w.taus[0] {
 				us := o.Time.Scale(1e-3)
 				t.Note("o = %s µs %s, before the first byte leaves", view.Rough(us), view.Interval(us))
 			}
@@ -35,8 +34,8 @@ func Tables(f *params.File) (tables []view.Table) {
 			}
 			tables = append(tables, t)
 		}
-		tables = append(tables, w.hosts(sizes)...)
-		tables = append(tables, w.tam(sizes)...)
+		tables = append(tables, w.hosts()...)
+		tables = append(tables, w.tam()...)
 	}
 	return tables
 }
@@ -103,10 +102,10 @@ func messages(tau int) string {
 }
 
 // hosts compares L to the other hosts with L to the first.
-func (w cells) hosts(sizes []int) []view.Table {
+func (w cells) hosts() []view.Table {
 	t := view.Table{Title: "L(m,1) to each host", Keys: 2, Columns: append(view.Words("host"), view.Numbers("m", "µs", "95 % interval", "× the first")...)}
 	for i := 1; i+1 < len(w.network.Hosts); i++ {
-		for _, m := range sizes {
+		for _, m := range w.sizes {
 			if c, there := w.at[key{params.NetTransfer, i + 1, 1, m}]; there {
 				us := c.Time.Scale(1e-3)
 				t.Add(w.network.Hosts[i+1], view.Bytes(m), view.Rough(us), view.Interval(us), view.Rough(c.Time.Div(w.at[key{params.NetTransfer, 0, 1, m}].Time)))
@@ -120,7 +119,7 @@ func (w cells) hosts(sizes []int) []view.Table {
 }
 
 // tam is Tam's parameters and their predictions of messages and broadcasts.
-func (w cells) tam(sizes []int) []view.Table {
+func (w cells) tam() []view.Table {
 	t, err := w.Tam(w.network.Name)
 	if err != nil { // not measured, or not completely
 		return nil
@@ -142,10 +141,10 @@ func (w cells) tam(sizes []int) []view.Table {
 	}
 	m := model.Tam{Tam: t}
 	predicted := view.Table{Title: "What they say of longer messages, in µs", Columns: view.Numbers("m", "packets", "one way, by (2.6)", "measured", "broadcast among 8", "by")}
-	for _, bytes := range sizes {
+	for _, bytes := range w.sizes {
 		if c, there := w.at[key{params.NetTransfer, 0, 1, bytes}]; there && bytes > t.Packet {
 			cost, equation := m.Broadcast(bytes, 8)
-			measured := c.Time.Center + w.at[key{params.NetOverhead, 0, 1, sizes[0]}].Time.Center
+			measured := c.Time.Center + w.at[key{params.NetOverhead, 0, 1, w.sizes[0]}].Time.Center
 			predicted.Add(view.Bytes(bytes), m.Packets(bytes), micros(m.PointToPoint(bytes)), micros(measured), micros(cost), equation)
 		}
 	}
