@@ -186,11 +186,7 @@ func (m *Map) Cores() int {
 func (m *Map) Used() int {
 	switch {
 	case m.list != nil:
-		on := make(map[int32]bool)
-		for _, node := range m.list {
-			on[node] = true
-		}
-		return len(on)
+		return len(lists.Rising(m.list))
 	case m.plane > 0:
 		return min(m.Nodes, (m.Ranks+m.plane-1)/m.plane)
 	}

@@ -31,13 +31,9 @@ type Core struct {
 
 // OfTopology is nodes with the topology of a machine.
 func OfTopology(m *numa.Machine, name string, nodes int) (*Machine, error) {
-	var cpus []numa.CPU
-	for _, id := range m.CoreCPUs() {
-		if cpu, online := m.CPU(id); online {
-			cpus = append(cpus, cpu)
-		}
-	}
-	machine, err := machineOf(cpus, m.Levels(m.CoreCPUs()), name, nodes)
+	ids := m.CoreCPUs()
+	cpus := lists.Filter(m.CPUs, func(c numa.CPU) bool { return ids.Contains(c.ID) })
+	machine, err := machineOf(cpus, m.Levels(ids), name, nodes)
 	if err != nil {
 		return nil, err
 	}
@@ -71,38 +67,23 @@ func OfFile(f *params.File, placement numa.Policy, name string, nodes int) (m *M
 	if p < 0 {
 		return nil, nil, errNoCPUs
 	}
-	type worker struct {
-		numa.CPU
-		place int
-	}
-	var workers []worker
-	seen := make(map[int]bool)
-	for i, w := range f.Placements[p].Workers {
-		if !seen[w.Core] {
-			seen[w.Core] = true
-			workers = append(workers, worker{w.CPU, i})
-		}
-	}
-	slices.SortFunc(workers, func(a, b worker) int { return a.ID - b.ID })
-	var cpus []numa.CPU
-	for _, w := range workers {
-		cpus, places = append(cpus, w.CPU), append(places, int32(w.place))
-	}
+	workers := f.Placements[p].Workers
+	cores := lists.Groups(lists.Indices(len(workers)), func(i int) int { return workers[i].Core })
+	firsts := lists.Map(cores, func(of []int) int { return of[0] })
+	slices.SortFunc(firsts, func(a, b int) int { return workers[a].ID - workers[b].ID })
+	cpus := lists.Map(firsts, func(i int) numa.CPU { return workers[i].CPU })
+	places = lists.Map(firsts, func(i int) int32 { return int32(i) })
 	if len(cpus) > 1 && len(f.Provenance.Levels) == 0 {
 		return nil, nil, errNoCPUs
 	}
 	if m, err = machineOf(cpus, f.Provenance.Levels, name, nodes); err != nil {
 		return nil, nil, err
 	}
-	cores := f.Provenance.Allowed.Len()
-	for _, level := range f.Provenance.Levels {
-		for _, core := range level.Groups {
-			if level.Name == numa.Siblings {
-				cores -= len(core) - 1
-			}
-		}
+	allowed := f.Provenance.Allowed.Len() // cores
+	if siblings := lists.Find(f.Provenance.Levels, func(l numa.Level) bool { return l.Name == numa.Siblings }); siblings != nil {
+		allowed -= lists.Sum(siblings.Groups, func(core numa.CPUSet) int { return len(core) - 1 })
 	}
-	m.Part = len(cpus) < cores
+	m.Part = len(cpus) < allowed
 	return m, places, nil
 }
 

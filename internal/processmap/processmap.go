@@ -211,11 +211,7 @@ func (r *Result) compare() {
 
 // Mapping is a method's mapping; nil if there is none.
 func (r *Result) Mapping(method string) *Mapping {
-	i := slices.IndexFunc(r.Mappings, func(m Mapping) bool { return m.Method == method })
-	if i < 0 {
-		return nil
-	}
-	return &r.Mappings[i]
+	return lists.Find(r.Mappings, func(m Mapping) bool { return m.Method == method })
 }
 
 // schedule has one message of the mean size for each pair of communicating processes.

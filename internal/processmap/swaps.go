@@ -17,7 +17,6 @@ import (
 // time of an exchange depends on the messages of two processes alone.
 type swaps struct {
 	machine *Machine
-	matrix  *comm.Matrix
 	program *program // nil: hop-bytes alone
 	at      heuristic.Mapping
 	on      []int // process by place; −1: none
@@ -45,7 +44,7 @@ type roundTraffic struct {
 }
 
 func newSwaps(machine *Machine, x *comm.Matrix, p *program) *swaps {
-	s := &swaps{machine: machine, matrix: x, program: p, incident: make([][]int32, x.Ranks())}
+	s := &swaps{machine: machine, program: p, incident: make([][]int32, x.Ranks())}
 	add := func(from, to, round int, bytes int64) {
 		i := int32(len(s.messages))
 		s.messages = append(s.messages, message{int32(from), int32(to), int32(round), bytes})

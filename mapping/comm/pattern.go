@@ -53,12 +53,7 @@ func root(p int) int      { return int(math.Round(math.Sqrt(float64(p)))) }
 
 // Lookup finds a pattern by its name, or nil.
 func Lookup(name string) *Pattern {
-	for i := range Patterns {
-		if Patterns[i].Name == strings.ToLower(name) {
-			return &Patterns[i]
-		}
-	}
-	return nil
+	return lists.Find(Patterns, func(p Pattern) bool { return p.Name == strings.ToLower(name) })
 }
 
 // Names are the names of all patterns.
@@ -173,7 +168,7 @@ func multipartition(p int, forward, back float64, to sends) {
 	for rank := range p {
 		i, j := rank%side, rank/side
 		for _, next := range []int{at(i+1, j), at(i, j+1), at(i-1, j+1)} {
-			to(rank, next, (faces+forward)/(faces+forward), int64(max(1, side-1)))
+			to(rank, next, 1, int64(max(1, side-1)))
 		}
 		for _, before := range []int{at(i-1, j), at(i, j-1), at(i+1, j-1)} {
 			to(rank, before, (faces+back)/(faces+forward), int64(max(1, side-1)))

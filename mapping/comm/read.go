@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 )
 
@@ -114,10 +115,7 @@ func (in *reader) read() (*Matrix, error) {
 func fields(text string) []string {
 	for _, separator := range []string{",", ";", "\t"} {
 		if strings.Contains(text, separator) {
-			parts := strings.Split(text, separator)
-			for i := range parts {
-				parts[i] = strings.TrimSpace(parts[i])
-			}
+			parts := lists.Map(strings.Split(text, separator), strings.TrimSpace)
 			if last := len(parts) - 1; parts[last] == "" { // a separator ends the line
 				parts = parts[:last]
 			}

@@ -35,8 +35,7 @@ func (m *Machine) ES(matrix *comm.Matrix) (Mapping, error) {
 		}
 	}
 	at := make(Mapping, p)
-	all := uint32(1<<p - 1)
-	s.place(m.root, all, at)
+	s.place(m.root, 1<<p-1, at)
 	return at, nil
 }
 

@@ -210,10 +210,7 @@ func (w *mwpm) paired(clusters []*cluster, single int) (pairs, singles []*cluste
 	var partners []int
 	if single == 0 && !apart {
 		// Clusters without common messages need no edge: unpaired ones may be paired arbitrarily.
-		at := make(map[*cluster]int, n)
-		for i, c := range clusters {
-			at[c] = i
-		}
+		at := lists.Index(clusters, func(c *cluster) *cluster { return c })
 		for i, c := range clusters {
 			for other, bytes := range c.bytes {
 				if j := at[other]; i < j {
