@@ -24,7 +24,7 @@ type Between struct {
 // A Room is memory that copies walk through. Its size decides the level: a cache no longer holds a
 // line when more than the cache's size was touched after it.
 type Room struct {
-	Bytes []int // by worker
+	Bytes int // of each worker
 	// Memory: more than any cache holds. It stays mapped, and trials continue where the last ended.
 	// Other rooms are walked through once before, and mapped afresh unless they are large: a thousand
 	// pages are a sample of placements by themselves.
@@ -91,7 +91,7 @@ const keptRoom = 4 << 20
 // message against the other end, and a fresh one begins with another byte of the pattern.
 func (b *between) room(r Room, side, w int) (*region, error) {
 	stride := unitsOf(b.Bytes) * unitBytes
-	k, bytes := key{of: localCopies, worker: w, side: side}, max(r.Bytes[w], stride)
+	k, bytes := key{of: localCopies, worker: w, side: side}, max(r.Bytes, stride)
 	if r.Remote {
 		k.of = remoteCopies
 	}

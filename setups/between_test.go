@@ -13,7 +13,7 @@ import (
 // Copies between rooms of all kinds arrive, trial after trial, or a sample fails.
 func TestCopyBetween(t *testing.T) {
 	team := team(t, 2)
-	small, large := []int{128, 4096}, []int{5 << 20, 1 << 20}
+	small, large := 4096, 5<<20
 	for _, from := range []Room{{Bytes: small}, {Bytes: large}, {Bytes: large, Memory: true}, {Bytes: large, Memory: true, Remote: true}} {
 		for _, to := range []Room{{Bytes: small}, {Bytes: large}, {Bytes: large, Memory: true}, {Bytes: large, Memory: true, Remote: true}} {
 			for _, m := range []int{1, 1000} {
@@ -35,7 +35,7 @@ func TestCopyBetween(t *testing.T) {
 // trial before are wrong.
 func TestCopyBetweenFindsWhatDidNotArrive(t *testing.T) {
 	team := team(t, 1)
-	room := Room{Bytes: []int{1 << 16}, Memory: true}
+	room := Room{Bytes: 1 << 16, Memory: true}
 	b := Between{Tau: 1, Bytes: 4096, From: room, To: room}
 	must.Get(b.repeat(context.Background(), team, 64, 1))
 	run := &between{Between: b, patterns: team.patterns, ends: []pair{{
@@ -50,7 +50,7 @@ func TestStridedMessages(t *testing.T) {
 	for _, text := range []string{"64B4S", "64B64S", "4K8S", "4K512S", "1000B24S8E"} {
 		m := must.Get(strided.Parse(text))
 		for _, arena := range []int{0, 1 << 20} {
-			room := Room{Bytes: []int{max(arena, m.Span())}, Memory: arena > 0}
+			room := Room{Bytes: max(arena, m.Span()), Memory: arena > 0}
 			b := Between{Tau: 1, Bytes: m.Span(), From: room, To: room, Layout: &m}
 			for range 2 { // where it stays mapped, the second goes on where the first ended
 				if times, err := b.repeat(context.Background(), team, 3, 2); err != nil || !(times[0] > 0) {

@@ -299,8 +299,10 @@ func TestPagesLieWherePlaced(t *testing.T) {
 					for w, worker := range place.Workers {
 						onNode(t, fmt.Sprintf("%s %s τ=%d: user buffer of worker %d", policy, s.Name, tau, w), run.users[w].into, worker.UserNode)
 						onNode(t, fmt.Sprintf("%s %s τ=%d: send buffer of worker %d", policy, s.Name, tau, w), run.users[w].from, worker.UserNode)
-						if c := run.channels[w]; c != nil {
-							onNode(t, fmt.Sprintf("%s %s τ=%d: intermediate buffer of worker %d", policy, s.Name, tau, w), c.Bytes(), worker.IntermediateNode)
+					}
+					for _, r := range team.memory.used {
+						if r.of == intermediate {
+							onNode(t, fmt.Sprintf("%s %s τ=%d: intermediate buffer of worker %d", policy, s.Name, tau, r.worker), r.mem, place.Workers[r.worker].IntermediateNode)
 						}
 					}
 					run.unmap()

@@ -11,7 +11,6 @@ type Channel struct {
 	filled   *Flag   // number of segments written
 	emptied  []*Flag // by reader: number of segments read
 	data     []byte
-	mem      []byte
 }
 
 // stride keeps segments on lines of their own.
@@ -42,7 +41,6 @@ func NewChannel(mem []byte, segments, segmentBytes, readers int) *Channel {
 		stride:   stride(segmentBytes),
 		filled:   flagAt(mem, 0),
 		data:     mem[headBytes(readers):],
-		mem:      mem,
 	}
 	for r := range readers {
 		c.emptied = append(c.emptied, flagAt(mem, (1+r)*lineBytes))
@@ -52,9 +50,6 @@ func NewChannel(mem []byte, segments, segmentBytes, readers int) *Channel {
 
 // Segment is the memory of the i-th segment of the buffer, 0 ≤ i < nseg.
 func (c *Channel) Segment(i int) []byte { return c.data[i*c.stride : (i+1)*c.stride] }
-
-// Bytes is the channel's memory, flags included.
-func (c *Channel) Bytes() []byte { return c.mem }
 
 // A Sender is the writer's end of a channel, for its one worker alone.
 type Sender struct {

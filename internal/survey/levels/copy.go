@@ -166,7 +166,7 @@ func (r Request) between(tau, bytes int, from, to Level) (b setups.Between, fits
 			}
 		}
 		fits = fits && n > 0
-		*room = setups.Room{Bytes: slices.Repeat([]int{n}, tau), Memory: !l.cache(), Remote: l.Name == Remote}
+		*room = setups.Room{Bytes: n, Memory: !l.cache(), Remote: l.Name == Remote}
 	}
 	return b, fits, wanted
 }

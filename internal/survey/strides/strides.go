@@ -106,10 +106,7 @@ type Pair struct {
 // Pairs are one pair for each level: the first allowed CPU and the first CPU at that level.
 func Pairs(m *numa.Machine) (pairs []Pair) {
 	levels := m.Levels(m.Allowed)
-	for _, cpu := range m.Allowed {
-		if cpu == m.Allowed[0] {
-			continue
-		}
+	for _, cpu := range m.Allowed[1:] {
 		p := between(levels, m.Allowed[0], cpu)
 		if !slices.ContainsFunc(pairs, func(o Pair) bool { return o.Level == p.Level }) {
 			pairs = append(pairs, p)
@@ -185,9 +182,9 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 		}
 		work = trip
 	} else {
-		room := setups.Room{Bytes: []int{message.Span()}}
+		room := setups.Room{Bytes: message.Span()}
 		if k.OffCache { // half of it to pack from, half to unpack into
-			room = setups.Room{Bytes: []int{max(wanted/2, message.Span())}, Memory: true}
+			room = setups.Room{Bytes: max(wanted/2, message.Span()), Memory: true}
 		}
 		work = setups.Between{Tau: 1, Bytes: message.Span(), From: room, To: room, Layout: &message.Message}
 	}
