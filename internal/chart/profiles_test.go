@@ -11,7 +11,6 @@ import (
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/access"
 	_ "github.com/taulop/taulop/internal/survey/all"
-	"github.com/taulop/taulop/internal/survey/loaded"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
@@ -34,7 +33,7 @@ var (
 	packs    = profiles(params.PackCell)
 	patterns = profiles(params.PatternCell)
 	disks    = profiles(params.DiskCell)
-	loads    = profiles(loaded.Kind)
+	loads    = profiles(params.LoadedCell)
 )
 
 // surveyed is a machine with all surveys: passes over
@@ -93,7 +92,7 @@ func surveyed(name string, n []int, ps ...int) compare.Machine {
 		ns := 100.0
 		for _, variant := range []string{"read-" + share, "pair-" + share, "rate-read-" + share, "rate-pair-" + share} {
 			ns += 50
-			add(params.Key{Kind: loaded.Kind}.Named(variant), ns*float64(len(share)))
+			add(params.Key{Kind: params.LoadedCell}.Named(variant), ns*float64(len(share)))
 		}
 	}
 	return compare.Machine{Name: name, Path: name, File: f}

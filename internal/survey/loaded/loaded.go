@@ -27,9 +27,6 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// Kind is the cells' kind.
-const Kind = params.LoadedCell
-
 // Survey is latencies under load.
 var Survey = survey.Register(&survey.Survey{
 	Name: "loaded", Doc: "latency of a read and of a pair while other cores read memory",
@@ -42,7 +39,7 @@ var Survey = survey.Register(&survey.Survey{
 	Answer:  Answer,
 	Tables:  Tables,
 	Drawing: &view.Drawing{
-		Kind: Kind, Profiles: Profiles,
+		Kind: params.LoadedCell, Profiles: Profiles,
 		Name: "loaded", About: "latency against the bandwidth that other cores use", Example: "taulop plot loaded -o loaded.svg loaded.json",
 		Title: "Latency while other cores read memory", What: "latencies under load", Measure: "taulop loaded",
 		Order: []string{"read", "pair"},
@@ -70,14 +67,8 @@ Examples:
 // Levels are the default injection levels, in % of full speed.
 var Levels = []int{0, 5, 10, 20, 40, 60, 80, 100}
 
-// The latencies.
-const (
-	Read = params.LoadedRead
-	Pair = params.LoadedPair
-)
-
 // measuring is the number of measuring cores.
-var measuring = map[string]int{Read: 1, Pair: 2}
+var measuring = map[string]int{params.LoadedRead: 1, params.LoadedPair: 2}
 
 // A Request is injection levels on some CPUs.
 type Request struct {
@@ -143,19 +134,21 @@ func (r Request) place(m *numa.Machine) (numa.Placement, error) {
 
 // Cells are the latency and the injected rate at each level.
 func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
-	for _, what := range []string{Pair, Read} {
+	for _, what := range []string{params.LoadedPair, params.LoadedRead} {
 		n := measuring[what]
 		if len(r.CPUs) <= n {
 			warnings = append(warnings, fmt.Errorf("the latency of a %s is left out: it takes %d cores or more, because besides those who measure one injects, and here it has %s", what, n+1, printable.Count(len(r.CPUs), "core")))
 			continue
 		}
 		for _, level := range r.Levels {
-			for _, rate := range []bool{false, true} {
-				if rate && level == 0 {
+			load := params.Load{What: what, Level: level}
+			group := load.String()
+			for _, load.Rate = range []bool{false, true} {
+				if load.Rate && level == 0 {
 					continue
 				}
-				key := params.Key{Kind: Kind, Placement: numa.List, OffCache: true, Tau: len(r.CPUs), Bytes: lineBytes, Variant: params.Load{What: what, Level: level, Rate: rate}}
-				cells = append(cells, engine.Cell{Cell: params.Cell{Key: key}, Group: params.Load{What: what, Level: level}.String()})
+				key := params.Key{Kind: params.LoadedCell, Placement: numa.List, OffCache: true, Tau: len(r.CPUs), Bytes: lineBytes, Variant: load}
+				cells = append(cells, engine.Cell{Cell: params.Cell{Key: key}, Group: group})
 			}
 		}
 	}
@@ -274,7 +267,7 @@ const segments = 64
 
 // work is the measuring work and its number of latencies.
 func (s *sampler) work(what string) (w setups.Work, n float64) {
-	if what == Pair {
+	if what == params.LoadedPair {
 		tr := setups.Trial{Setup: setups.Isolated, Tau: 2, Segments: 1, SegmentBytes: lineBytes, K: segments, Bytes: segments * lineBytes}
 		return tr, float64(segments * tr.Setup.Transfers)
 	}

@@ -95,7 +95,7 @@ func TestCells(t *testing.T) {
 		t.Error("a CPU that does not exist is accepted")
 	}
 	for _, v := range []string{"", "read", "read-", "read-101", "read--1", "read-05", "write-5", "rate-rate-read-5"} {
-		if _, ok := (params.Key{Kind: Kind}.Named(v)).Variant.(params.Load); ok {
+		if _, ok := (params.Key{Kind: params.LoadedCell}.Named(v)).Variant.(params.Load); ok {
 			t.Errorf("%q is a variant", v)
 		}
 	}
@@ -105,7 +105,7 @@ func TestCells(t *testing.T) {
 func invented() *params.File {
 	f := &params.File{}
 	add := func(v string, ns float64) {
-		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: Kind, Placement: numa.List, OffCache: true, Tau: 4, Bytes: lineBytes}.Named(v),
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.LoadedCell, Placement: numa.List, OffCache: true, Tau: 4, Bytes: lineBytes}.Named(v),
 			Time: fit.Estimate{Center: ns, Lo: 0.99 * ns, Hi: 1.01 * ns, N: 6}})
 	}
 	add("rate-read-100", 2) // 32 GB/s
@@ -136,7 +136,7 @@ func TestWrite(t *testing.T) {
 // The text claims no more than intervals allow.
 func TestMeaning(t *testing.T) {
 	at := func(level int, ns, lo, hi float64) point {
-		p := point{curve: curve{what: Pair}, level: level, latency: fit.Estimate{Center: ns, Lo: lo, Hi: hi, N: 9}}
+		p := point{curve: curve{what: params.LoadedPair}, level: level, latency: fit.Estimate{Center: ns, Lo: lo, Hi: hi, N: 9}}
 		if level > 0 {
 			p.GBs = fit.Estimate{Center: float64(level), Lo: float64(level), Hi: float64(level), N: 9}
 		}

@@ -82,7 +82,7 @@ func byRate(a, b point) int { return cmp.Compare(a.GBs.Center, b.GBs.Center) }
 func Profiles(cells []params.Cell) (profiles []*view.Profile) {
 	for _, points := range curves(cells) {
 		c := points[0].curve
-		p := &view.Profile{Kind: Kind, Panel: fmt.Sprintf("%d cores", c.cores), Line: c.what, Tau: c.cores,
+		p := &view.Profile{Kind: params.LoadedCell, Panel: fmt.Sprintf("%d cores", c.cores), Line: c.what, Tau: c.cores,
 			Over: view.Bandwidth, Time: view.Time}
 		p.Points = lists.Map(lists.Filter(points, point.measured), func(q point) view.ProfilePoint {
 			return view.ProfilePoint{X: int(math.Round(1e3 * q.GBs.Center)), Y: q.latency}
@@ -94,10 +94,10 @@ func Profiles(cells []params.Cell) (profiles []*view.Profile) {
 }
 
 // names describe the latencies.
-var names = map[string]string{Read: "a read of memory", Pair: "a pair, 64 bytes one way"}
+var names = map[string]string{params.LoadedRead: "a read of memory", params.LoadedPair: "a pair, 64 bytes one way"}
 
 // quantities tell the measuring workers' states apart.
-var quantities = map[string]string{Read: "an instruction", Pair: "flag"}
+var quantities = map[string]string{params.LoadedRead: "an instruction", params.LoadedPair: "flag"}
 
 // Tables are one for reads and one for pairs, each with its meaning; if the host moves the measuring
 // CPUs, one for each state.
