@@ -17,10 +17,10 @@ func init() {
 		vectorName = "AVX2"
 		vectors = map[string]vector{
 			"read-int32":       readInt32,
-			"write-int32":      writeInt32,
+			"write-int32":      write4Bytes,
 			"multiply-int32":   multiplyInt32,
 			"read-float32":     readFloat32,
-			"write-float32":    writeFloat32,
+			"write-float32":    write4Bytes,
 			"multiply-float32": multiplyFloat32,
 			"divide-float32":   divideFloat32,
 			"read-float64":     readFloat64,
@@ -36,16 +36,13 @@ func init() {
 func readInt32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 
 //go:noescape
-func writeInt32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
+func write4Bytes(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 
 //go:noescape
 func multiplyInt32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 
 //go:noescape
 func readFloat32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
-
-//go:noescape
-func writeFloat32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 
 //go:noescape
 func multiplyFloat32(p unsafe.Pointer, rounds int, x unsafe.Pointer)

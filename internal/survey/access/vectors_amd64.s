@@ -143,9 +143,9 @@
 TEXT ·readInt32(SB), NOSPLIT, $0-24
 	READ(VPADDD, VMOVDQU)
 
-// func writeInt32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
-TEXT ·writeInt32(SB), NOSPLIT, $0-24
-	WRITE(VPBROADCASTD, VMOVDQU)
+// func write4Bytes(p unsafe.Pointer, rounds int, x unsafe.Pointer)
+TEXT ·write4Bytes(SB), NOSPLIT, $0-24
+	WRITE(VBROADCASTSS, VMOVUPS)
 
 // func multiplyInt32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 TEXT ·multiplyInt32(SB), NOSPLIT, $0-24
@@ -154,10 +154,6 @@ TEXT ·multiplyInt32(SB), NOSPLIT, $0-24
 // func readFloat32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 TEXT ·readFloat32(SB), NOSPLIT, $0-24
 	READ(VADDPS, VMOVUPS)
-
-// func writeFloat32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
-TEXT ·writeFloat32(SB), NOSPLIT, $0-24
-	WRITE(VBROADCASTSS, VMOVUPS)
 
 // func multiplyFloat32(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 TEXT ·multiplyFloat32(SB), NOSPLIT, $0-24
