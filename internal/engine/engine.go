@@ -83,7 +83,6 @@ type Progress struct {
 	Launch, Launches int // counted from 1; Launches is 0 until it is known
 	Visited, Cells   int // in this launch
 	Left             time.Duration
-	Cell             params.Key // visited last
 }
 
 // An Order tells a launch what to measure.
@@ -367,7 +366,7 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (re
 			}
 			if r.Report != nil {
 				r.Report(Progress{Launch: r.launch + 1, Launches: max(r.launches, min(r.launches, 1)*(r.launch+1)), Visited: a.cells, Cells: cells,
-					Left: r.Time - time.Since(r.began), Cell: a.last})
+					Left: r.Time - time.Since(r.began)})
 			}
 		}
 	}

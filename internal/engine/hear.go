@@ -10,7 +10,6 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// drain reads the journal's new lines.
 func (r *run) drain(a *answers) {
 	if err := r.journal.read(func(e entry) { r.hear(a, e) }); err != nil && a.died == nil {
 		a.died = fatal{err}
@@ -80,8 +79,7 @@ type answers struct {
 	done   []bool // by visit: it has a reading
 	at     int    // the current visit; −1: the first without a reading
 	cells  int    // with a reading, probes left out
-	last   params.Key
-	first  int // CPU at which placements begin
+	first  int    // CPU at which placements begin
 	launch int
 	took   float64 // s until the last reading
 
@@ -123,7 +121,7 @@ func (r *run) take(a *answers, e entry) {
 	if !a.done[e.Visit] && !v.Probe {
 		a.cells++
 	}
-	a.done[e.Visit], a.last, a.took = true, v.Key, float64(e.At)
+	a.done[e.Visit], a.took = true, float64(e.At)
 	l := &r.File.Launches[a.launch]
 	l.Begun.Add(e.Begun)
 	if v.Probe {
