@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
@@ -168,10 +169,7 @@ func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return engine.O
 
 func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {
 	n := ranks(k.Setup, k.Tau)
-	place, err := b.Machine.PlaceFrom(b.FirstCPU, k.Placement, n)
-	if k.Placement == numa.List {
-		place, err = b.Machine.PlaceOn(r.CPUs, n)
-	}
+	place, err := transfers.Place(b.Machine, b.FirstCPU, k.Placement, r.CPUs, n)
 	if err != nil {
 		return engine.Reading{}, err
 	}

@@ -79,10 +79,10 @@ func room(p params.Plan, place numa.Placement, m *numa.Machine) setups.Fit {
 		ArenaBytes: setups.ArenaOf(m, place, p.ArenaCaches), Placement: place, Nodes: m.Nodes, OffCache: slices.Contains(p.Caches, true)}
 }
 
-// place is a placement of a plan from a start, −1: the default one.
-func place(p params.Plan, m *numa.Machine, start int, policy numa.Policy, tau int) (numa.Placement, error) {
+// Place is a placement of tau workers from a start, −1: the default one; for numa.List on these CPUs.
+func Place(m *numa.Machine, start int, policy numa.Policy, cpus []int, tau int) (numa.Placement, error) {
 	if policy == numa.List {
-		return m.PlaceOn(p.CPUs, tau)
+		return m.PlaceOn(cpus, tau)
 	}
 	return m.PlaceFrom(start, policy, tau)
 }
@@ -90,7 +90,7 @@ func place(p params.Plan, m *numa.Machine, start int, policy numa.Policy, tau in
 // placements are the plan's placements at the largest τ.
 func placements(p params.Plan, m *numa.Machine, start int) (places []numa.Placement, err error) {
 	for _, policy := range p.Policies {
-		placement, err := place(p, m, start, policy, p.Taus[len(p.Taus)-1])
+		placement, err := Place(m, start, policy, p.CPUs, p.Taus[len(p.Taus)-1])
 		if err != nil {
 			return nil, err
 		}

@@ -102,7 +102,7 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 		return engine.Reading{}, err
 	}
 	tau := workers(k, tr.Setup)
-	place, err := place(r.Plan, b.Machine, b.FirstCPU, k.Placement, tau)
+	place, err := Place(b.Machine, b.FirstCPU, k.Placement, r.CPUs, tau)
 	if err != nil {
 		return engine.Reading{}, err
 	}
