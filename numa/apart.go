@@ -79,15 +79,11 @@ func (m *Machine) farApart(start int) map[int]int {
 // topology does not tell from the one at which Place begins, in the order of Local.
 func (m *Machine) FirstCPUs() (all []int) {
 	complexes, rank, first := m.complexes(), m.rank(), ""
-	seen := make(map[int]bool)
-	for _, c := range m.allowed(-1) {
-		if seen[complexes[c.ID]] || rank[c.ID] > 0 {
-			continue
-		}
-		seen[complexes[c.ID]] = true
-		position := m.position(c, complexes)
+	usual := lists.Filter(m.allowed(-1), func(c CPU) bool { return rank[c.ID] == 0 })
+	for _, of := range lists.Groups(usual, func(c CPU) int { return complexes[c.ID] }) {
+		position := m.position(of[0], complexes)
 		if first = cmp.Or(first, position); position == first {
-			all = append(all, c.ID)
+			all = append(all, of[0].ID)
 		}
 	}
 	return all
@@ -110,12 +106,8 @@ func (m *Machine) position(cpu CPU, complexes map[int]int) string {
 	size := func(cpus CPUSet) string { return fmt.Sprint(cpus.Len(), m.cores(cpus)) }
 	neighbours := lists.Map(slices.Collect(maps.Values(members)), size)
 	slices.Sort(neighbours)
-	var caches []string
-	for _, c := range m.Caches {
-		if len(c.CPUs.And(own)) > 0 {
-			caches = append(caches, fmt.Sprint(c.Level, c.Type, c.Bytes))
-		}
-	}
+	shared := lists.Filter(m.Caches, func(c Cache) bool { return len(c.CPUs.And(own)) > 0 })
+	caches := lists.Map(shared, func(c Cache) string { return fmt.Sprint(c.Level, c.Type, c.Bytes) })
 	slices.Sort(caches)
 	memory := slices.Contains(m.MemoryNodes(), cpu.Node)
 	distances := lists.Map(m.Nodes, func(n Node) int { return m.Distance(cpu.Node, n.ID) })

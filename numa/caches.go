@@ -104,10 +104,7 @@ func (t tree) caches(m *Machine, online CPUSet) {
 	}
 	sizeless := lists.Filter(m.Caches, func(c Cache) bool { return c.Bytes == 0 && c.Type != "Instruction" })
 	if len(sizeless) > 0 {
-		var cpus CPUSet
-		for _, c := range sizeless {
-			cpus = append(cpus, c.CPUs...)
-		}
+		cpus := lists.Concat(sizeless, func(c Cache) []int { return c.CPUs })
 		m.unknown("the size of some caches of CPUs %v is unknown because the file size in their cache folders is missing or holds no size: these count as if they were not there", SetOf(cpus...))
 	}
 }

@@ -93,12 +93,9 @@ func (t tree) online() CPUSet {
 	if set := t.set(cpuDir+"/online", ""); len(set) > 0 {
 		return set
 	}
-	var set CPUSet
-	for _, cpu := range t.numbered(cpuDir, "cpu") {
-		if t.Text(path.Join(cpuDir, fmt.Sprint("cpu", cpu), "online")) != "0" {
-			set = append(set, cpu)
-		}
-	}
+	set := lists.Filter(t.numbered(cpuDir, "cpu"), func(cpu int) bool {
+		return t.Text(path.Join(cpuDir, fmt.Sprint("cpu", cpu), "online")) != "0"
+	})
 	if len(set) > 0 {
 		return set
 	}

@@ -31,18 +31,13 @@ func (ls Levels) Channel(a, b int) int { return int(ls.Channels([]int{a, b})[0][
 
 // Between is Of for all pairs of CPUs, by their indexes.
 func (ls Levels) Between(cpus []int) [][]int8 {
-	levels := make([][]int8, len(cpus))
+	levels, all := make([][]int8, len(cpus)), lists.Indices(len(cpus))
 	for i := range levels {
 		levels[i] = slices.Repeat([]int8{-1}, len(cpus))
 	}
 	for level := len(ls) - 1; level >= 0; level-- {
 		for _, group := range ls[level].Groups {
-			var members []int
-			for i, cpu := range cpus {
-				if group.Contains(cpu) {
-					members = append(members, i)
-				}
-			}
+			members := lists.Filter(all, func(i int) bool { return group.Contains(cpus[i]) })
 			for _, a := range members {
 				for _, b := range members {
 					levels[a][b] = int8(level)

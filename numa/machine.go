@@ -195,12 +195,8 @@ func (m *Machine) LastLevelCacheBytes() (bytes int) {
 // OwnCacheBytes is the size of the largest data or unified cache that a core shares with no other;
 // 0: none, or unknown.
 func (m *Machine) OwnCacheBytes() (bytes int) {
-	for _, cache := range m.dataCaches() {
-		if m.cores(cache.CPUs) == 1 {
-			bytes = max(bytes, cache.Bytes)
-		}
-	}
-	return bytes
+	own := lists.Filter(m.dataCaches(), func(c Cache) bool { return m.cores(c.CPUs) == 1 })
+	return lists.Most(own, func(c Cache) int { return c.Bytes })
 }
 
 // CacheShares are the sizes of data and unified caches divided by the cores that share them, in

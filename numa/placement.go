@@ -214,7 +214,6 @@ type deal struct {
 	always      bool // the placement exists on every machine
 }
 
-// dealOf is the deal of a placement.
 func (m *Machine) dealOf(start int, policy Policy) deal {
 	all := func(CPU) int { return 0 }
 	node, pack := func(c CPU) int { return c.Node }, func(c CPU) int { return c.Package }

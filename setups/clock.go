@@ -220,10 +220,7 @@ func (c *clock) workerTimes() params.Workers {
 	}
 	took, last := make([]float64, len(c.workers)), 0
 	for i, w := range c.workers {
-		ns := make([]float64, len(rounds))
-		for j, b := range rounds {
-			ns[j] = float64(w.finish[b] - c.started[b])
-		}
+		ns := lists.Map(rounds, func(b int) float64 { return float64(w.finish[b] - c.started[b]) })
 		if took[i] = median(ns); took[i] > took[last] {
 			last = i
 		}

@@ -290,11 +290,7 @@ func (tr *trial) ends(w *worker) (e ends) {
 		e.out = c.Sender(w.wait)
 	}
 	if src := tr.Setup.source(w.id, tr.tau); src != noWorker {
-		for i, r := range tr.Setup.readers(src, tr.tau) {
-			if r == w.id {
-				e.in = tr.channels[src].Receiver(i, w.wait)
-			}
-		}
+		e.in = tr.channels[src].Receiver(slices.Index(tr.Setup.readers(src, tr.tau), w.id), w.wait)
 	}
 	return e
 }

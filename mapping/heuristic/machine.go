@@ -145,13 +145,8 @@ func (m *Machine) Groups() (all [][][]int) {
 	level := []*group{m.root}
 	for level[0].height > 0 {
 		if level[0].places[len(level[0].places)-1] < m.Cores {
-			var groups [][]int
-			for _, g := range level {
-				if g.places[0] < m.Cores {
-					groups = append(groups, g.places)
-				}
-			}
-			all = append(all, groups)
+			inside := lists.Filter(level, func(g *group) bool { return g.places[0] < m.Cores })
+			all = append(all, lists.Map(inside, func(g *group) []int { return g.places }))
 		}
 		level = lists.Concat(level, func(g *group) []*group { return g.children })
 	}

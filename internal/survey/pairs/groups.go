@@ -151,10 +151,7 @@ func divideBy(p *params.Pairs, cpus numa.CPUSet, level int, pairs map[[2]int]*pa
 		}
 		g := Groups{CPUs: cpus, Bytes: p.Sizes[0], Within: math.Exp(cut.within), Between: math.Exp(cut.between)}
 		for _, members := range cut.groups {
-			var set numa.CPUSet
-			for _, u := range members {
-				set = append(set, units[u]...)
-			}
+			set := lists.Concat(members, func(u int) []int { return units[u] })
 			g.Groups = append(g.Groups, numa.SetOf(set...))
 		}
 		slices.SortFunc(g.Groups, func(a, b numa.CPUSet) int { return a[0] - b[0] })
@@ -242,7 +239,7 @@ type joining struct {
 // joined joins the two closest groups until one is left.
 func (d *distances) joined() (steps []joining) {
 	between, members := make([][]float64, d.n), slices.Repeat([]int{1}, d.n)
-	var left []int
+	left := lists.Indices(d.n)
 	for i := range d.n {
 		between[i] = make([]float64, d.n)
 		for j := range d.n {
@@ -250,7 +247,6 @@ func (d *distances) joined() (steps []joining) {
 				between[i][j] = d.at(i, j)
 			}
 		}
-		left = append(left, i)
 	}
 	nearest := make([]int, d.n)
 	look := func(i int) {
@@ -286,10 +282,7 @@ func (d *distances) joined() (steps []joining) {
 
 // after are the groups after some steps.
 func (d *distances) after(steps []joining) (groups [][]int) {
-	groups = make([][]int, d.n)
-	for i := range groups {
-		groups[i] = []int{i}
-	}
+	groups = lists.Map(lists.Indices(d.n), func(i int) []int { return []int{i} })
 	for _, s := range steps {
 		groups[s.into], groups[s.from] = slices.Concat(groups[s.into], groups[s.from]), nil
 	}

@@ -40,11 +40,8 @@ func Matrices(f *params.File) ([]view.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	position := make(map[int]int) // by CPU
-	for i, cpu := range p.CPUs {
-		names, position[cpu] = append(names, strconv.Itoa(cpu)), i
-	}
+	names := lists.Map(p.CPUs, strconv.Itoa)
+	position := lists.Index(p.CPUs, func(cpu int) int { return cpu })
 	var all []view.Matrix
 	for row, bytes := range p.Sizes {
 		for _, home := range p.Each() {

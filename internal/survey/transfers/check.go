@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
@@ -39,16 +40,11 @@ func Check(p *params.Plan) error {
 
 // cells is a bound on the number of the plan's keys, without the few that two ranks measure.
 func cells(p *params.Plan) float64 {
-	known := 1 // the isolated transfer
-	for _, name := range p.Setups {
-		if _, err := setups.Lookup(name); err == nil {
-			known++
-		}
-	}
+	known := lists.Filter(p.Setups, func(name string) bool { _, err := setups.Lookup(name); return err == nil }) // beside the isolated transfer
 	policies, taus := float64(len(p.Policies)), float64(len(p.Taus))
 	sized := float64(len(p.Caches)) * float64(len(p.Sizes))
 	buffers := float64(len(p.AllSegments())) * float64(len(p.AllSegmentBytes()))
-	n := policies * taus * (float64(known)*buffers*(sized+1) + 2*sized)
+	n := policies * taus * (float64(1+len(known))*buffers*(sized+1) + 2*sized)
 	if !p.NoGamma {
 		n += taus * float64(len(operators(*p))) * float64(len(p.Sizes))
 	}
