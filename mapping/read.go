@@ -83,7 +83,6 @@ func (in *reader) read() error {
 	return nil
 }
 
-// take parses a line.
 func (in *reader) take(text string, rankfile bool) error {
 	if !rankfile {
 		if host := hostLine.FindStringSubmatch(strings.ReplaceAll(text, "\t", " ")); host != nil {
@@ -117,7 +116,6 @@ func (in *reader) take(text string, rankfile bool) error {
 	return in.put(rank, found[2])
 }
 
-// put places a rank.
 func (in *reader) put(rank int, host string) error {
 	switch {
 	case rank >= maxRanks:

@@ -66,7 +66,6 @@ func (m *measurement) enlist(t *Team, n, batches, group int) error {
 	return nil
 }
 
-// region returns memory for the measurement, see memory.region.
 func (m *measurement) region(k key, n int, life lifetime, write func([]byte, int)) (*region, error) {
 	return m.team.memory.region(k, n, life, write)
 }

@@ -107,7 +107,6 @@ type reply struct {
 	Arenas int          `json:"arenas,omitempty"`
 }
 
-// err is the reply's error.
 func (r reply) err() error {
 	switch {
 	case r.Waited != "":
@@ -235,7 +234,6 @@ func (p *processes) carryOut(t *Team, w *worker, tk task) error {
 	return r.err()
 }
 
-// close ends the processes.
 func (p *processes) close() {
 	if p == nil {
 		return
@@ -288,7 +286,6 @@ func (m *measurement) keepClock() {
 	}
 }
 
-// order is the order to the processes of a performance.
 func (p *performance) order() order {
 	o := order{Processes: p.team.processes.ids, Epoch: p.since, Huge: p.team.Huge, Algorithm: p.Schedule.Algorithm.String(), Call: p.Schedule.Call, Collective: p.Collective}
 	if p.Operator != nil {
@@ -297,7 +294,6 @@ func (p *performance) order() order {
 	return o
 }
 
-// collective is the collective of an order.
 func (o order) collective() (c Collective, err error) {
 	a := collective.PatternNamed(o.Algorithm)
 	if a == nil {

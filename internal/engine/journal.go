@@ -47,7 +47,6 @@ func newJournal(f *os.File) (*journal, error) {
 	return &journal{File: f, next: end, disk: disk}, err
 }
 
-// begin records a launch.
 func (j *journal) begin(l params.Launch) error {
 	if err := (entry{Launch: &l}).write(j); err != nil {
 		return fmt.Errorf("what launches find cannot be kept: %w", err)

@@ -64,7 +64,6 @@ func (m *Machine) Estimate(p *Program) (*Estimate, error) {
 	return e, nil
 }
 
-// does describes the phase.
 func (h *Phase) does() string {
 	switch {
 	case h.Pass != "":
@@ -86,7 +85,6 @@ func (h *Phase) does() string {
 	return fmt.Sprintf("%s %s of a disk, page cache %s", h.Disk, size(h.Bytes), h.Cache)
 }
 
-// size is bytes with their unit.
 func size(bytes Number) string { return view.Size(int(bytes)) }
 
 // An alternative is another phase, times times, in place of a phase.

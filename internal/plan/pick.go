@@ -86,7 +86,6 @@ func (by Picker) Pick(cells []Cell) *Picked {
 	return picked
 }
 
-// all picks all options.
 func (p *Picked) all(cells []Cell, cost func(*Cell, Option) float64) {
 	p.Timed = make([][]int, len(cells))
 	for i := range cells {

@@ -46,7 +46,6 @@ type predicting struct {
 	all     bool
 }
 
-// fill gives a cell its options.
 func (w predicting) fill(c *Cell) error {
 	of := collective.Named(c.Collective)
 	most := math.Inf(1)
@@ -82,7 +81,6 @@ func (w predicting) fill(c *Cell) error {
 		}
 	}
 	c.Options = slices.DeleteFunc(c.Options, func(o Option) bool { return !o.Setting.Own() && o.Seconds > most && !w.all })
-	slices.SortStableFunc(c.Options[1:], func(a, b Option) int { return chunks(a.Setting, c.Bytes) - chunks(b.Setting, c.Bytes) })
 	return nil
 }
 

@@ -280,7 +280,6 @@ func (r *reading) option(cell int, key string) int {
 	return slices.IndexFunc(options, func(o Option) bool { return o.Setting.Key() == key })
 }
 
-// time reads a time.
 func (r *reading) time(words []string) {
 	if len(words) != 5 {
 		r.omit("the line has %d words and not six", len(words)+1)

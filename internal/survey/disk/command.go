@@ -58,7 +58,6 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	}
 }
 
-// modes reads a list of modes.
 func modes(list string) ([]Mode, error) {
 	names, err := argument.Among([]string{"out", "in"})(list)
 	return lists.Map(names, func(name string) Mode { return map[string]Mode{"out": Direct, "in": Cached}[name] }), err

@@ -96,14 +96,12 @@ func (e *end) pass(g *gate) {
 	}
 }
 
-// read fills b.
 func (e *end) read(b []byte) {
 	if e.err == nil {
 		e.err = e.flow.read(b)
 	}
 }
 
-// write sends all of b.
 func (e *end) write(b []byte) {
 	if e.err == nil {
 		e.err = e.flow.write(b)

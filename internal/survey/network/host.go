@@ -138,7 +138,6 @@ func (h *Host) Serve(ctx context.Context, l *net.TCPListener) error {
 	return nil
 }
 
-// say reports an error to Say.
 func (h *Host) say(err error) {
 	if err != nil && h.Say != nil {
 		h.Say(err)

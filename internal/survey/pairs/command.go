@@ -70,7 +70,6 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 
 const mostAddresses = 64
 
-// sizes reads message sizes.
 func sizes(list string) ([]int, error) {
 	const most = 64 << 20
 	return argument.List(list, false, func(text string) (int, error) {
@@ -82,7 +81,6 @@ func sizes(list string) ([]int, error) {
 	})
 }
 
-// chosen are the CPUs to measure.
 func chosen(m *numa.Machine, given []int, smt bool) (numa.CPUSet, error) {
 	cpus := m.CoreCPUs()
 	switch {

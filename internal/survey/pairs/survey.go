@@ -53,7 +53,6 @@ type Request struct {
 // visit is the approximate time of a sample.
 func (r Request) visit() time.Duration { return visitTime * time.Duration(max(1, r.Addresses)) }
 
-// request is a sweep's request.
 func request(m *numa.Machine) Request {
 	return Request{CPUs: m.CoreCPUs(), Sizes: []int{0, SegmentBytes}}
 }
