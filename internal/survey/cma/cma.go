@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/taulop/taulop/collective"
@@ -36,29 +37,24 @@ var Survey = survey.Register(&survey.Survey{
 // usual is the time for all states of buffers on two cores.
 const usual = 25 * time.Second
 
-// algorithms are the setups: couples of a sender and a receiver, all ranks in a circle, and one source
-// that all others read at once.
-var algorithms = map[string]*collective.Algorithm{
-	params.Ping: collective.Couples, params.Sendrecv: collective.Permutation, params.Bcast: collective.Readers,
+// A setup is ranks that copy at once.
+type setup struct {
+	name, about string
+	ranks       func(tau int) int // for τ concurrent copies
+	algorithm   *collective.Algorithm
+	copied      *collective.Algorithm // with a copy into the send buffer before each message; nil: none
 }
 
-// copied are the setups with a copy into the send buffer before each message.
-var copied = map[string]*collective.Algorithm{
-	params.Ping: collective.CopiedCouples, params.Sendrecv: collective.CopiedPermutation,
+// kinds are the setups in the order of tables.
+var kinds = []setup{
+	{params.Ping, "ping, τ couples of sender and receiver", func(tau int) int { return 2 * tau }, collective.Couples, collective.CopiedCouples},
+	{params.Sendrecv, "sendrecv, τ ranks in a circle", func(tau int) int { return tau }, collective.Permutation, collective.CopiedPermutation},
+	{params.Bcast, "bcast, τ readers of one process", func(tau int) int { return tau + 1 }, collective.Readers, nil},
 }
 
-// order is the order of setups in tables.
-var order = []string{params.Ping, params.Sendrecv, params.Bcast}
-
-// ranks is the number of ranks for τ concurrent copies.
-func ranks(setup string, tau int) int {
-	switch setup {
-	case params.Ping:
-		return 2 * tau
-	case params.Bcast:
-		return tau + 1
-	}
-	return tau
+// index is the index of a setup, −1 for other names.
+func index(name string) int {
+	return slices.IndexFunc(kinds, func(s setup) bool { return s.name == name })
 }
 
 // A Request is single copies by placement, size and τ.
@@ -130,16 +126,16 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 		return nil, []error{fmt.Errorf("single copies (cma) are not measured: %s", r.Refused)}, nil
 	}
 	for _, policy := range r.Policies {
-		for _, setup := range order {
+		for _, s := range kinds {
 			for _, tau := range r.Taus {
-				n := ranks(setup, tau)
-				alone := tau == 1 && setup != params.Ping // equal to ping
+				n := s.ranks(tau)
+				alone := tau == 1 && s.name != params.Ping // equal to ping
 				if n > m.Allowed.Len() || alone {
 					continue
 				}
-				k := params.Key{Kind: params.NullCell, Setup: setup, Placement: policy, Tau: tau, Transport: params.CMA}
+				k := params.Key{Kind: params.NullCell, Setup: s.name, Placement: policy, Tau: tau, Transport: params.CMA}
 				add := func(k params.Key) {
-					c := engine.Cell{Cell: params.Cell{Key: k}, Group: fmt.Sprint(policy, setup == params.Ping, n)}
+					c := engine.Cell{Cell: params.Cell{Key: k}, Group: fmt.Sprint(policy, s.name == params.Ping, n)}
 					if k.Kind == params.TransferCell {
 						c.K, c.Transfers = 1, 1
 					}
@@ -151,7 +147,7 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 					for _, k.OffCache = range r.Caches {
 						add(k)
 						for _, k.Buffers = range []params.Buffers{params.Unchanged, params.Copied} {
-							if k.Buffers == params.Copied && copied[setup] != nil || k.Buffers == params.Unchanged && !k.OffCache {
+							if k.Buffers == params.Copied && s.copied != nil || k.Buffers == params.Unchanged && !k.OffCache {
 								add(k)
 							}
 						}
@@ -168,7 +164,7 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return engine.On(b, r.sample), nil }
 
 func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {
-	n := ranks(k.Setup, k.Tau)
+	n := kinds[index(k.Setup)].ranks(k.Tau)
 	place, err := transfers.Place(b.Machine, b.FirstCPU, k.Placement, r.CPUs, n)
 	if err != nil {
 		return engine.Reading{}, err
@@ -188,10 +184,11 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 
 // work is the collective that measures a cell.
 func work(k params.Key) (setups.Collective, error) {
-	a := algorithms[k.Setup]
+	s := kinds[index(k.Setup)]
+	a := s.algorithm
 	if k.Buffers == params.Copied {
-		a = copied[k.Setup]
+		a = s.copied
 	}
-	s, err := a.Schedule(collective.Call{P: ranks(k.Setup, k.Tau), M: max(1, k.Bytes), Distance: 1})
-	return setups.Collective{Schedule: s, Single: true, Rewritten: k.Buffers != params.Unchanged, Null: k.Kind == params.NullCell}, err
+	laid, err := a.Schedule(collective.Call{P: s.ranks(k.Tau), M: max(1, k.Bytes), Distance: 1})
+	return setups.Collective{Schedule: laid, Single: true, Rewritten: k.Buffers != params.Unchanged, Null: k.Kind == params.NullCell}, err
 }

@@ -76,7 +76,7 @@ func TestCells(t *testing.T) {
 	r := Request{Policies: []numa.Policy{numa.Local}, Sizes: []int{1024}, Taus: []int{1, m.Allowed.Len(), m.Allowed.Len() + 1}, Caches: []bool{false}}
 	cells, warnings, err := r.Cells(m)
 	for _, c := range cells {
-		if ranks(c.Setup, c.Tau) > m.Allowed.Len() {
+		if kinds[index(c.Setup)].ranks(c.Tau) > m.Allowed.Len() {
 			t.Errorf("%v needs more CPUs than there are", c.Key)
 		}
 	}

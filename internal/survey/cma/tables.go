@@ -12,11 +12,6 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// about describes the setups.
-var about = map[string]string{
-	params.Ping: "ping, τ couples of sender and receiver", params.Sendrecv: "sendrecv, τ ranks in a circle", params.Bcast: "bcast, τ readers of one process",
-}
-
 // A state of send buffers.
 type state struct {
 	off     bool
@@ -49,7 +44,7 @@ func Answer(f *params.File) string {
 	}
 	stateOf := func(c params.Cell) state { return state{c.OffCache, c.Buffers} }
 	slices.SortStableFunc(cells, func(a, b params.Cell) int {
-		return cmp.Or(slices.Index(f.Plan.Policies, a.Placement)-slices.Index(f.Plan.Policies, b.Placement), slices.Index(order, a.Setup)-slices.Index(order, b.Setup),
+		return cmp.Or(slices.Index(f.Plan.Policies, a.Placement)-slices.Index(f.Plan.Policies, b.Placement), index(a.Setup)-index(b.Setup),
 			slices.Index(states, stateOf(a))-slices.Index(states, stateOf(b)), b.Bytes-a.Bytes, a.Tau-b.Tau)
 	})
 	first, last := cells[0], cells[0]
@@ -76,8 +71,8 @@ func Tables(f *params.File) (tables []view.Table) {
 	}
 	sizes = lists.Rising(sizes)
 	for _, policy := range f.Plan.Policies {
-		for _, setup := range order {
-			if t := table(at, setup, policy, sizes); len(t.Rows) > 0 {
+		for _, s := range kinds {
+			if t := table(at, s, policy, sizes); len(t.Rows) > 0 {
 				tables = append(tables, t)
 			}
 		}
@@ -85,11 +80,11 @@ func Tables(f *params.File) (tables []view.Table) {
 	return tables
 }
 
-func table(at map[params.Key]params.Cell, setup string, policy numa.Policy, sizes []int) view.Table {
-	t := view.Table{Title: fmt.Sprintf("L(m,τ) over cma in ns, %s, placement %s", about[setup], policy), Columns: view.Numbers("m")}
+func table(at map[params.Key]params.Cell, of setup, policy numa.Policy, sizes []int) view.Table {
+	t := view.Table{Title: fmt.Sprintf("L(m,τ) over cma in ns, %s, placement %s", of.about, policy), Columns: view.Numbers("m")}
 	var taus []int
 	for k := range at {
-		if k.Setup == setup && k.Placement == policy {
+		if k.Setup == of.name && k.Placement == policy {
 			taus = append(taus, k.Tau)
 		}
 	}
@@ -102,7 +97,7 @@ func table(at map[params.Key]params.Cell, setup string, policy numa.Policy, size
 	var columns []params.Key
 	for _, s := range states {
 		for _, tau := range taus {
-			k := key(setup, s, 0, tau)
+			k := key(of.name, s, 0, tau)
 			if slices.ContainsFunc(sizes, func(m int) bool { k.Bytes = m; _, there := at[k]; return there }) {
 				columns = append(columns, k)
 				t.Columns = append(t.Columns, view.Column{Name: fmt.Sprintf("τ=%d", tau), Unit: s.String()})
@@ -110,7 +105,7 @@ func table(at map[params.Key]params.Cell, setup string, policy numa.Policy, size
 		}
 	}
 	last := 0
-	if setup == params.Bcast && len(taus) > 0 {
+	if of.name == params.Bcast && len(taus) > 0 {
 		last = taus[len(taus)-1]
 		t.Columns = append(t.Columns, view.Column{Name: fmt.Sprintf("×, τ=%d", last), Unit: "rewritten"})
 	}
@@ -126,12 +121,12 @@ func table(at map[params.Key]params.Cell, setup string, policy numa.Policy, size
 			continue
 		}
 		if last > 0 {
-			row = append(row, times(at[key(setup, states[0], m, last)], at[key(params.Ping, states[0], m, last)]))
+			row = append(row, times(at[key(of.name, states[0], m, last)], at[key(params.Ping, states[0], m, last)]))
 		}
 		t.Add(view.Bytes(m), row)
 	}
 	for _, tau := range taus {
-		if y, there := at[params.Key{Kind: params.NullCell, Setup: setup, Placement: policy, Tau: tau, Transport: params.CMA}]; there {
+		if y, there := at[params.Key{Kind: params.NullCell, Setup: of.name, Placement: policy, Tau: tau, Transport: params.CMA}]; there {
 			t.Note("y(%d), all but the copy: %s ns", tau, view.Center(y.Time))
 		}
 	}
