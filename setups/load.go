@@ -52,7 +52,7 @@ func (l Loaded) repeat(ctx context.Context, t *Team, n, batches int) ([]float64,
 
 // Injected is the time of all injectors together for a line of 64 bytes, in ns, in the batches of the
 // last sample of a Loaded: their bandwidth is 64 bytes divided by it.
-func (t *Team) Injected() Sample { return sampleOf(t.injected) }
+func (t *Team) Injected() Sample { return SampleOf(t.injected) }
 
 // A load is a Load with its memory and its counts.
 type load struct {

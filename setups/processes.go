@@ -318,15 +318,15 @@ func (o order) collective() (c Collective, err error) {
 // descriptor 3. It ends at the end of standard input, and leaves signals to its parent.
 func ServeWorker() (status int) {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-	if err := serveWorker(os.Stdin, os.Stdout); err != nil {
+	if err := serveWorker(); err != nil {
 		fmt.Fprintf(os.Stderr, "taulop: %v\n", err)
 		return 1
 	}
 	return 0
 }
 
-func serveWorker(in io.Reader, out io.Writer) error {
-	orders, replies := json.NewDecoder(in), json.NewEncoder(out)
+func serveWorker() error {
+	orders, replies := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
 	var h hello
 	if err := orders.Decode(&h); err != nil || h.Worker < 0 || h.Worker >= len(h.Placement.Workers) {
 		return fmt.Errorf("a worker is begun by a measurement, not by hand: %v", err)

@@ -60,7 +60,7 @@ func (t *Team) Sample(ctx context.Context, w Work, hint float64) (Sample, error)
 	if err != nil {
 		return Sample{}, err
 	}
-	s := sampleOf(all)
+	s := SampleOf(all)
 	s.Workers, s.Begun = t.last.workerTimes(), t.last.begun()
 	s.Before, s.After = t.last.bracketOf()
 	s.Computed = float32(slices.Max(t.last.computed[:]))
@@ -104,7 +104,8 @@ func (t *Team) calibrate(ctx context.Context, w Work, b Batch) (ns float64, err 
 	}
 }
 
-func sampleOf(batches []float64) (s Sample) {
+// SampleOf is the sample of batches by their means, in ns.
+func SampleOf(batches []float64) (s Sample) {
 	if s.NS = median(batches); len(batches) > 1 && s.NS > 0 {
 		s.Spread = float32(stats.StdDev(batches) / s.NS)
 	}

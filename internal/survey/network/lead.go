@@ -7,12 +7,10 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/aclements/go-moremath/stats"
-
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
 )
 
 // A sampler is a launch: its own connections to every host, made on demand.
@@ -125,10 +123,7 @@ func (s *sampler) median(l *link, p part, o order, hint float64) (r engine.Readi
 		}
 		times = append(times, ns)
 	}
-	if r.NS = fit.Median(times).Center; r.NS > 0 && len(times) > 1 {
-		r.Spread = float32(stats.StdDev(times) / r.NS)
-	}
-	return r, nil
+	return setups.SampleOf(times), nil
 }
 
 // once carries out a batch and returns the part's time of a message, in ns.
