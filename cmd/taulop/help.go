@@ -61,7 +61,7 @@ var listed = map[string]func(io.Writer){
 		}
 	},
 	"PATTERNS":  described(comm.Patterns, func(p comm.Pattern) (name, about string) { return p.Name, p.About }),
-	"METHODS":   described(processmap.Methods, func(m string) (name, about string) { return m, processmap.About[m] }),
+	"METHODS":   described(processmap.Methods, func(m processmap.Method) (name, about string) { return m.Name, m.About }),
 	"LAUNCHERS": described(processmap.Launchers, func(l processmap.Launcher) (name, about string) { return l.Name, l.About }),
 }
 

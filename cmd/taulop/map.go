@@ -47,7 +47,7 @@ func mapFlags(flags *argument.Set) action {
 			return err
 		}
 		if req.Methods == nil {
-			req.Methods = slices.Clone(processmap.Methods)
+			req.Methods = processmap.MethodNames()
 			if req.Matrix.Ranks() > heuristic.MaxSearched {
 				req.Methods = slices.DeleteFunc(req.Methods, func(m string) bool { return m == processmap.ES })
 			}
@@ -86,7 +86,8 @@ func (req *mapRequest) add(flags *argument.Set) {
 	argument.Var(flags, &req.offCache, "cache", "in", "for predicted times: user buffers `in|off` cache", argument.Cache, "in", "off")
 	argument.Var(flags, &req.as, "as", "", "for predicted times: MPI `library` whose transports, by message size, are used: "+strings.Join(libraryNames(), ", "), mpi.Named, libraryNames()...)
 	req.state.add(flags, mixture)
-	argument.Var(flags, &req.Methods, "method", "", "`list` of mapping methods: "+strings.Join(processmap.Methods, ", ")+" (default all that -time allows)", argument.Among(processmap.Methods), processmap.Methods...)
+	methods := processmap.MethodNames()
+	argument.Var(flags, &req.Methods, "method", "", "`list` of mapping methods: "+strings.Join(methods, ", ")+" (default all that -time allows)", argument.Among(methods), methods...)
 	flags.DurationVar(&req.Time, "time", 3*time.Second, "time limit of exchanging processes")
 	argument.Word(flags, &req.format, "format", "", "write the cheapest mapping for a `launcher`: "+strings.Join(processmap.LauncherNames(), ", "), processmap.LauncherNames())
 	flags.Rules(

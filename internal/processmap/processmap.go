@@ -17,10 +17,7 @@ import (
 	"github.com/taulop/taulop/mapping/heuristic"
 )
 
-// Methods are all methods, in the order of reports.
-var Methods = []string{Block, Cyclic, MWPM, DRB, ES, Swaps}
-
-// The methods. Swaps starts from the others' mappings and exchanges two processes while that makes the
+// The names of methods. Swaps starts from the others' mappings and exchanges two processes while that makes the
 // program cheaper.
 const (
 	Block  = "block"
@@ -31,15 +28,26 @@ const (
 	Swaps  = "swaps"
 )
 
-// About describes each method in a line.
-var About = map[string]string{
-	Block:  "in a row on a node's cores, then the next node's, each node with as many",
-	Cyclic: "deals processes round the nodes, or the parts of one node",
-	MWPM:   "pairs those that send each other most, then pairs of pairs, by maximum weighted perfect matching",
-	DRB:    "halves the machine and the processes, again and again, so that halves send each other little",
-	ES:     fmt.Sprintf("compares all mappings, of up to %d processes", heuristic.MaxSearched),
-	Swaps:  "exchanges processes of the best of the others, as long as what is predicted gets less",
+// A Method maps processes to cores.
+type Method struct {
+	Name, About string
+	places      func(*Machine, *comm.Matrix) (heuristic.Mapping, error) // nil: swaps of the others
 }
+
+// Methods are all methods, in the order of reports.
+var Methods = []Method{
+	{Block, "in a row on a node's cores, then the next node's, each node with as many",
+		func(m *Machine, x *comm.Matrix) (heuristic.Mapping, error) { return m.Block(x.Ranks()) }},
+	{Cyclic, "deals processes round the nodes, or the parts of one node",
+		func(m *Machine, x *comm.Matrix) (heuristic.Mapping, error) { return m.Cyclic(x.Ranks()) }},
+	{MWPM, "pairs those that send each other most, then pairs of pairs, by maximum weighted perfect matching", (*Machine).MWPM},
+	{DRB, "halves the machine and the processes, again and again, so that halves send each other little", (*Machine).DRB},
+	{ES, fmt.Sprintf("compares all mappings, of up to %d processes", heuristic.MaxSearched), (*Machine).ES},
+	{Swaps, "exchanges processes of the best of the others, as long as what is predicted gets less", nil},
+}
+
+// MethodNames are the names of all methods.
+func MethodNames() []string { return lists.Map(Methods, func(m Method) string { return m.Name }) }
 
 // A Request is the processes, the machine and the methods of a mapping.
 type Request struct {
@@ -145,18 +153,19 @@ func Run(r Request) (*Result, error) {
 	}
 	// Block and cyclic are the baselines, and swaps start from all but es.
 	for _, method := range Methods[:len(Methods)-1] {
-		needed := slices.Contains(r.Methods, method) || method == Block || method == Cyclic || slices.Contains(r.Methods, Swaps) && method != ES
+		name, wanted := method.Name, slices.Contains(r.Methods, method.Name)
+		needed := wanted || name == Block || name == Cyclic || slices.Contains(r.Methods, Swaps) && name != ES
 		if !needed {
 			continue
 		}
-		places, err := mapBy(method, machine, x)
+		places, err := method.places(machine, x)
 		if err != nil {
-			if slices.Contains(r.Methods, method) {
-				result.LeftOut = append(result.LeftOut, fmt.Sprintf("%s: %v", method, err))
+			if wanted {
+				result.LeftOut = append(result.LeftOut, fmt.Sprintf("%s: %v", name, err))
 			}
 			continue
 		}
-		if err := add(method, places); err != nil {
+		if err := add(name, places); err != nil {
 			return nil, err
 		}
 	}
@@ -179,20 +188,6 @@ func Run(r Request) (*Result, error) {
 
 func cheaper(a, b Mapping) int {
 	return cmp.Or(cmp.Compare(a.cost(), b.cost()), cmp.Compare(a.HopBytes, b.HopBytes))
-}
-
-func mapBy(method string, m *Machine, x *comm.Matrix) (heuristic.Mapping, error) {
-	switch method {
-	case Block:
-		return m.Block(x.Ranks())
-	case Cyclic:
-		return m.Cyclic(x.Ranks())
-	case MWPM:
-		return m.MWPM(x)
-	case DRB:
-		return m.DRB(x)
-	}
-	return m.ES(x)
 }
 
 // compare adds the gains over block and cyclic.

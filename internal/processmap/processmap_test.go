@@ -61,7 +61,7 @@ func pattern(t testing.TB, name string, p int) *comm.Matrix {
 func run(t testing.TB, r Request) *Result {
 	t.Helper()
 	if r.Methods == nil {
-		r.Methods = Methods
+		r.Methods = MethodNames()
 	}
 	if r.Time == 0 {
 		r.Time = time.Minute // more than small programs need
@@ -216,7 +216,7 @@ func TestNegative(t *testing.T) {
 	}
 	f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.ExchangeCell, Placement: numa.Local, Tau: 2, Bytes: 64 << 10}, Time: fit.Estimate{Center: 1, Lo: 1, Hi: 1, N: 1}})
 	machine, m := modelOf(t, two(), f)
-	contains.Error(t, must.Err(Run(Request{Matrix: pattern(t, "ring", 2), Machine: machine, Model: m, Methods: Methods})), "below 0")
+	contains.Error(t, must.Err(Run(Request{Matrix: pattern(t, "ring", 2), Machine: machine, Model: m, Methods: MethodNames()})), "below 0")
 }
 
 func TestLaunchers(t *testing.T) {
@@ -296,7 +296,7 @@ func TestLogicalNumbers(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	_, many := Run(Request{Matrix: pattern(t, "ring", 9), Machine: topology(t, two(), 1), Methods: Methods})
+	_, many := Run(Request{Matrix: pattern(t, "ring", 9), Machine: topology(t, two(), 1), Methods: MethodNames()})
 	_, long := Run(Request{Matrix: pattern(t, "ring", 24), Machine: topology(t, two(), 3), Methods: []string{ES}})
 	_, _, unknown := OfFile(&params.File{}, numa.Local, "f", 1)
 	for says, err := range map[string]error{"9 processes and 8 cores": many, "too many mappings": long, "does not say what its CPUs share": unknown} {
