@@ -77,9 +77,7 @@ func List(nodes, cores []int32, count int) (Order, error) {
 			return o, fmt.Errorf("rank %d cannot be on that node or core: nodes are 0 … %d", rank, count-1)
 		}
 	}
-	for node := range count {
-		o.names = append(o.names, strconv.Itoa(node))
-	}
+	o.names = lists.Map(lists.Indices(count), strconv.Itoa)
 	return o, nil
 }
 

@@ -29,7 +29,7 @@ func NeededCaches(m *numa.Machine, caches []bool) float64 {
 	if err != nil {
 		return ArenaCaches
 	}
-	wanted := WantedArena(m, place)
+	wanted := ArenaOf(m, place, ArenaCaches)
 	free, err := numa.FreeMemoryBytes("/")
 	if wanted < largeArena || err != nil || int64(wanted) > free {
 		return ArenaCaches

@@ -24,7 +24,7 @@ func TestNeededCaches(t *testing.T) {
 	}
 	large := with(1 << 30)
 	check.Equal(t, NeededCaches(large, []bool{false}), ArenaCaches, "caches of an arena in cache")
-	if p := must.Get(large.Place(numa.Local, 1)); must.Get(numa.FreeMemoryBytes("/")) < int64(WantedArena(large, p)) || here.LastLevelCacheBytes() > 64<<20 {
+	if p := must.Get(large.Place(numa.Local, 1)); must.Get(numa.FreeMemoryBytes("/")) < int64(ArenaOf(large, p, ArenaCaches)) || here.LastLevelCacheBytes() > 64<<20 {
 		t.Skip("little memory, or large caches")
 	}
 	if got := NeededCaches(large, []bool{true}); got >= ArenaCaches && team(t, 1).known(t) {

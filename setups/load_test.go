@@ -91,7 +91,7 @@ func TestLoadedPair(t *testing.T) {
 // memory than the caches hold, as long as flushed ones.
 func TestLoads(t *testing.T) {
 	place := place(t, 1)
-	r, err := shm.MapPrivate(WantedArena(must.Get(numa.Discover("/")), place))
+	r, err := shm.MapPrivate(ArenaOf(must.Get(numa.Discover("/")), place, ArenaCaches))
 	if err != nil {
 		t.Skip(err)
 	}

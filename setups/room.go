@@ -26,12 +26,8 @@ type Fit struct {
 // still cached, of three times up to a fifth, of four times nothing (docs/method.md).
 const ArenaCaches = 4
 
-// WantedArena is the arena size, in bytes for each worker of a placement, with which the next message
-// is in no cache.
-func WantedArena(m *numa.Machine, p numa.Placement) int { return ArenaOf(m, p, ArenaCaches) }
-
-// ArenaOf is the size of an arena that is a multiple of the cache that holds a worker's data, see
-// NeededCaches.
+// ArenaOf is the size of an arena, in bytes for each worker of a placement, that is a multiple of the cache
+// that holds a worker's data, see NeededCaches. With ArenaCaches the next message is in no cache.
 func ArenaOf(m *numa.Machine, p numa.Placement, caches float64) int {
 	return int(caches*float64(m.CachedBytes(p))) + 1<<20
 }

@@ -35,7 +35,7 @@ func TestArenas(t *testing.T) {
 				if err != nil {
 					continue // no memory that may be used
 				}
-				arena := WantedArena(m, p)
+				arena := ArenaOf(m, p, ArenaCaches)
 				on := make(map[int]int)
 				for _, w := range p.Workers {
 					on[w.ID]++
@@ -92,7 +92,7 @@ func TestArenaOfMany(t *testing.T) {
 	} {
 		m := tt.shape.Machine()
 		p := must.Get(m.Place(numa.Local, tt.tau))
-		if got := WantedArena(m, p) >> 20; got < tt.least || got > 2*tt.least {
+		if got := ArenaOf(m, p, ArenaCaches) >> 20; got < tt.least || got > 2*tt.least {
 			t.Errorf("%v, τ = %d: %d MB a worker, want %d or somewhat more", tt.shape, tt.tau, got, tt.least)
 		}
 	}

@@ -33,13 +33,9 @@ func NewModel(f *params.File, p *model.Predictor, places []int32) *Model {
 	if p.Cluster != nil {
 		m.network = p.Cluster.Network
 	}
-	for _, c := range f.Channels(params.Selection{}) {
-		if c.Level >= 0 {
-			m.channels = append(m.channels, c.Level)
-		}
-	}
-	if len(m.channels) < 2 {
-		m.channels = nil
+	known := lists.Filter(f.Channels(params.Selection{}), func(c params.Channel) bool { return c.Level >= 0 })
+	if len(known) > 1 {
+		m.channels = lists.Map(known, func(c params.Channel) int { return c.Level })
 	}
 	return m
 }

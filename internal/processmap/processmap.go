@@ -118,9 +118,7 @@ func Run(r Request) (*Result, error) {
 	result := &Result{Matrix: x.Name, Processes: x.Ranks(), Pairs: x.Pairs(), Machine: machine.Name, Nodes: machine.Nodes, Cores: machine.CPUs, Groups: machine.Groups(),
 		Hosts: machine.Hosts, Levels: machine.Levels, Mappings: []Mapping{}, Warnings: []string{}, part: machine.Part}
 	result.Bytes, result.Messages = x.Total()
-	for from := range x.Ranks() {
-		result.Sent = append(result.Sent, x.Row(from))
-	}
+	result.Sent = lists.Map(lists.Indices(x.Ranks()), x.Row)
 	if machine.Mixed {
 		result.Warnings = append(result.Warnings, "the cores are of different kinds, and mappings count where bytes go, not how fast a core is: allow the processes cores of one kind (taskset)")
 	}

@@ -66,7 +66,7 @@ func (v *visitor) visit(c engine.Cell, known bool) time.Duration {
 		if !v.laid[c.Group] {
 			v.laid[c.Group] = true
 			place, _ := v.m.Place(c.Placement, int(w))
-			arena := float64(setups.WantedArena(v.m, place))
+			arena := float64(setups.ArenaOf(v.m, place, setups.ArenaCaches))
 			all += arena / min(1.5, 50*float64(v.shape.Nodes)/w) // bytes by GB/s
 		}
 	}

@@ -215,7 +215,7 @@ func TestArena(t *testing.T) {
 		{128 << 20, 32 << 20, 1, ""},
 		{60 << 20, 0, 0, "may take 15 MB"},
 	} {
-		arena, warnings, err := arena(setups.WantedArena(m, place), m, place, passes, []bool{false, true}, tt.free)
+		arena, warnings, err := arena(setups.ArenaOf(m, place, setups.ArenaCaches), m, place, passes, []bool{false, true}, tt.free)
 		if tt.want == "" && (err != nil || int64(arena) != tt.arena || len(warnings) != tt.warnings) ||
 			tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%+v: %d, %v, %v", tt, arena, warnings, err)

@@ -135,17 +135,11 @@ func (r Request) Doubtful(m *numa.Machine) func([]params.Cell) []params.Key {
 	const score = 2.5 // of a robust z: 1 in 160 by chance
 	class := r.classes(m)
 	return func(cells []params.Cell) (keys []params.Key) {
-		pairs := lists.Filter(cells, func(c params.Cell) bool { return c.Kind == params.PairCell })
-		times := make(map[string][]float64)
-		for _, c := range pairs {
-			if c.Time.Center > 0 {
-				times[class(c.Key)] = append(times[class(c.Key)], c.Time.Center)
-			}
-		}
-		spreads := make(map[string]fit.Spread)
-		for class, sample := range times {
-			spreads[class] = fit.NewSpread(sample)
-		}
+		pairs := lists.Filter(cells, func(c params.Cell) bool { return c.Kind == params.PairCell && c.Time.Center > 0 })
+		classes := lists.Groups(pairs, func(c params.Cell) string { return class(c.Key) })
+		spreads := lists.ToMap(classes, func(of []params.Cell) (string, fit.Spread) {
+			return class(of[0].Key), fit.NewSpread(lists.Map(of, func(c params.Cell) float64 { return c.Time.Center }))
+		})
 		scores := make(map[params.Key]float64)
 		for _, c := range pairs {
 			if z := spreads[class(c.Key)].Z(c.Time.Center); z > score {

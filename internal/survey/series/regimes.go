@@ -35,13 +35,9 @@ func (r Regime) Name() string {
 // that share it: each has a message, or off cache an arena, and an intermediate buffer. There are none
 // without a known cache, or for null transfers.
 func (r Request) Regimes(m *numa.Machine, rows []Row) (all []Regime) {
-	var levels []int
-	for _, c := range m.Caches {
-		if c.Level > 1 && c.Type != "Instruction" && c.Bytes > 0 {
-			levels = append(levels, c.Level)
-		}
-	}
-	if levels = lists.Rising(levels); len(levels) == 0 || r.SegmentBytes == 0 {
+	caches := lists.Filter(m.Caches, func(c numa.Cache) bool { return c.Level > 1 && c.Type != "Instruction" && c.Bytes > 0 })
+	levels := lists.Rising(lists.Map(caches, func(c numa.Cache) int { return c.Level }))
+	if len(levels) == 0 || r.SegmentBytes == 0 {
 		return nil
 	}
 	var Ls []fit.Estimate
