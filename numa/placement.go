@@ -164,7 +164,6 @@ func (m *Machine) place(policy Policy, cpus []CPU, tau int) (Placement, error) {
 		return Placement{}, fmt.Errorf("no node's memory may be used by this process: widen its cpuset (Mems_allowed)")
 	}
 	p := Placement{Policy: policy, Workers: make([]Worker, tau)}
-	taken := make(map[int]bool)
 	for i := range p.Workers {
 		w := Worker{CPU: cpus[i%len(cpus)]}
 		w.UserNode = slices.MinFunc(memory, func(a, b int) int { return m.span(w.Node, a) - m.span(w.Node, b) })
@@ -173,10 +172,9 @@ func (m *Machine) place(policy Policy, cpus []CPU, tau int) (Placement, error) {
 			w.IntermediateNode = m.farthest(w.Node, memory)
 		}
 		w.Distance = m.Distance(w.Node, w.IntermediateNode)
-		p.Oversubscribed = p.Oversubscribed || taken[w.ID]
-		taken[w.ID] = true
 		p.Workers[i] = w
 	}
+	p.Oversubscribed = len(lists.Counts(p.Workers, func(w Worker) int { return w.ID })) < tau
 	return p, nil
 }
 

@@ -65,10 +65,7 @@ func (s *Shared) Rewind() error {
 func (s *Shared) Close() error { return s.file.Close() }
 
 // At is the value of type T at offset off of mapped memory, a multiple of T's alignment.
-func At[T any](mem []byte, off int) *T {
-	var v T
-	return (*T)(unsafe.Pointer(&mem[off : off+int(unsafe.Sizeof(v))][0]))
-}
+func At[T any](mem []byte, off int) *T { return &Values[T](mem, off, 1)[0] }
 
 // Values are n values of type T in mem, from byte off on. It panics if mem is shorter.
 func Values[T any](mem []byte, off, n int) []T {
