@@ -36,11 +36,9 @@ func (m *Manifest) Conclude(r *Results, beyond []Cell) []Conclusion {
 	for i, d := range Decide(cells, times) {
 		c := &all[i]
 		c.Cell = &cells[i]
-		if times.has(i, 0) {
-			c.OwnUS = 1e6 * times[i][0].Seconds
-		}
 		far := sure * d.Error
 		if times.has(i, 0) {
+			c.OwnUS = 1e6 * times[i][0].Seconds
 			far *= 2
 		}
 		if quicker.best(i, c, times) {
