@@ -10,6 +10,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -75,9 +76,7 @@ func TestGoPage(t *testing.T) {
 	}
 	page := must(os.ReadFile("docs/tasks/go.md"))
 	blocks := regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)
-	if len(blocks) < 3 {
-		t.Errorf("%d blocks of Go", len(blocks))
-	}
+	check.AtLeast(t, len(blocks), 3, "blocks of Go")
 	for _, b := range blocks {
 		if !strings.Contains(examples.String(), b[1]) {
 			t.Errorf("no example has\n%s", b[1])

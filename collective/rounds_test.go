@@ -63,9 +63,7 @@ func TestRoundsOfAll(t *testing.T) {
 			}
 		}
 		s := must.Get(Rounds(p, messages))
-		if s.Len() != p-1 {
-			t.Errorf("%d rounds among %d ranks, want %d", s.Len(), p, p-1)
-		}
+		check.Equal(t, s.Len(), p-1, "rounds among %d ranks", p)
 	}
 }
 
@@ -82,7 +80,5 @@ func TestRoundsRefused(t *testing.T) {
 	} {
 		contains.Error(t, must.Err(Rounds(4, tt.messages)), tt.says)
 	}
-	if _, err := Rounds(-1, nil); err == nil {
-		t.Error("messages among -1 ranks have rounds")
-	}
+	check.Error(t, must.Err(Rounds(-1, nil)), "messages among -1 ranks have rounds")
 }

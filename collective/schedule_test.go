@@ -681,9 +681,7 @@ func TestSchedulesStayCompact(t *testing.T) {
 					t.Errorf("%s, P = %d: a stage of %d sizes", a, c.P, len(stage.Shape))
 				}
 			}
-			if stages > 90 {
-				t.Errorf("%s, P = %d: %d stages in memory", a, c.P, stages)
-			}
+			check.AtMost(t, stages, 90, "%s, P = %d: stages in memory", a, c.P)
 		}
 	}
 }

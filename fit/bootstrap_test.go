@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/check"
 )
 
 // drawn is a quantity of about 100 ns over n launches of one session, with the relative standard deviation
@@ -39,9 +41,7 @@ func TestBootstrapCovers(t *testing.T) {
 				covered++
 			}
 		}
-		if share := float64(covered) / tries; share < 0.90 {
-			t.Errorf("intervals of %d replicates have a coverage of %.3f, want 0.95", n, share)
-		}
+		check.AtLeast(t, float64(covered)/tries, 0.90, "coverage of 95 %% intervals of %d replicates", n)
 	}
 	for _, e := range []Estimate{
 		Bootstrapped(1, []float64{1, 2, 3}, 2), // replicates

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/check"
 )
 
 // At most 1 % of sets of unimodal looks have a second mode.
@@ -27,9 +29,7 @@ func TestOneMode(t *testing.T) {
 			t.Logf("seed %d: %d values, noise %.2f, tail %.2f: %+v", seed, len(values), noise, tail, modes)
 		}
 	}
-	if wrong > 10 {
-		t.Errorf("%d of 1000 have more than one mode", wrong)
-	}
+	check.AtMost(t, wrong, 10, "of 1000, those with more than one mode")
 }
 
 // Modes are found in mixtures of two and of three components, with shares from 5 to 95 %.
@@ -67,9 +67,7 @@ func TestModes(t *testing.T) {
 			t.Logf("seed %d: %d values of %v with %v: %+v", seed, len(values), centers, shares, modes)
 		}
 	}
-	if wrong > runs/50 {
-		t.Errorf("%d of %d are wrong", wrong, runs)
-	}
+	check.AtMost(t, wrong, runs/50, "wrong of %d", runs)
 	if modes := Modes(nil); modes != nil {
 		t.Errorf("of nothing: %v", modes)
 	}

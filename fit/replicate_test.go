@@ -106,12 +106,8 @@ func TestCompare(t *testing.T) {
 				found++
 			}
 		}
-		if share := float64(falsePositives) / tries; share > 0.06 {
-			t.Errorf("%+v: %.1f %% false positives", tt, 100*share)
-		}
-		if share := float64(found) / tries; share < 0.85 {
-			t.Errorf("%+v: a power of %.1f %%", tt, 100*share)
-		}
+		check.AtMost(t, float64(falsePositives)/tries, 0.06, "%+v: false positives", tt)
+		check.AtLeast(t, float64(found)/tries, 0.85, "%+v: power", tt)
 	}
 }
 
@@ -143,7 +139,5 @@ func TestAdjust(t *testing.T) {
 			rejected++
 		}
 	}
-	if rejected != 4 {
-		t.Errorf("%d of %v are rejected, want 4", rejected, Adjust(p))
-	}
+	check.Equal(t, rejected, 4, "rejected of %v", Adjust(p))
 }

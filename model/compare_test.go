@@ -4,6 +4,9 @@ import (
 	"errors"
 	"reflect"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 func TestCheapest(t *testing.T) {
@@ -61,7 +64,5 @@ func TestCheapest(t *testing.T) {
 		}
 	}
 	failure := errors.New("no γ")
-	if _, err := Cheapest(1, 10, 0, func(int) ([]Cost, error) { return nil, failure }); err != failure {
-		t.Errorf("error %v", err)
-	}
+	check.Equal(t, must.Err(Cheapest(1, 10, 0, func(int) ([]Cost, error) { return nil, failure })), failure, "error")
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
@@ -112,9 +113,7 @@ func expect(t testing.TB, m Coster, name string, call collective.Call, ns float6
 func agree(t *testing.T, row map[string]string, c Cost) {
 	t.Helper()
 	want := number(t, row, "cost_us")
-	if got := c.Seconds * 1e6; math.Abs(got-want) > tolerance*want {
-		t.Errorf("%v: %.6f µs = %s", row, got, c.Formula())
-	}
+	check.Near(t, c.Seconds*1e6, want, tolerance*want, "%v: µs of %s", row, c.Formula())
 }
 
 // The paper's equations, without o.

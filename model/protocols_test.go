@@ -136,9 +136,7 @@ func TestToSelf(t *testing.T) {
 			s.ToSelf = toSelf
 			got[i] = 1e9 * priced(t, predictorOf(t, f, Choice{As: library}), s).Seconds
 		}
-		if more := got[1] - got[0]; math.Abs(more-(tt.toSelf-tt.copied)) > 1e-6*got[1] {
-			t.Errorf("m = %g: to itself %g ns more than copied, want %g", tt.m, more, tt.toSelf-tt.copied)
-		}
+		check.Near(t, got[1]-got[0], tt.toSelf-tt.copied, 1e-6*got[1], "m = %g: ns to itself more than copied", tt.m)
 	}
 }
 

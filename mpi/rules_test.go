@@ -49,9 +49,7 @@ func TestPosixLeavesRulesToTheOtherTree(t *testing.T) {
 	}
 	// ReadTree rejects algorithms of the posix layer.
 	tree := must.Get(ReadTree(strings.NewReader(strings.ReplaceAll(text.String(), "MPIDI_POSIX_mpi_", "MPIR_")), "posix"))
-	if why := invalid(tree.branches); why != "" {
-		t.Errorf("%s in\n%s", why, text.String())
-	}
+	check.Equal(t, invalid(tree.branches), "", "what is invalid in\n%s", text.String())
 	for p := 2; p < 12; p++ {
 		for _, m := range []int{1, 1000, 1023, 1024, 4096, 8191, 8192, 1 << 20, 1<<20 + 1} {
 			ruled := p == 4 && m >= 1024 && m < 8192 || p == 8 && m <= 1<<20

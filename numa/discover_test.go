@@ -218,9 +218,7 @@ func checkMachine(t *testing.T, m *Machine) {
 			}
 			ca, _ := m.CPU(a)
 			cb, _ := m.CPU(b)
-			if (ca.Core == cb.Core) != (all[l].Name == Siblings) {
-				t.Errorf("CPUs %d and %d of cores %d and %d: %s", a, b, ca.Core, cb.Core, all[l].Name)
-			}
+			check.Equal(t, all[l].Name == Siblings, ca.Core == cb.Core, "CPUs %d and %d of cores %d and %d: %s", a, b, ca.Core, cb.Core, all[l].Name)
 			if cores.Contains(a) && cores.Contains(b) && few[few.Of(a, b)].Name != all[l].Name {
 				t.Errorf("CPUs %d and %d: %s among all, %s among cores", a, b, all[l].Name, few[few.Of(a, b)].Name)
 			}

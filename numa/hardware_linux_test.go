@@ -114,9 +114,7 @@ func TestMemory(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			check.NoError(t, numa.Verify(mem, node.ID, "arena"), "Verify")
 			runtime.ReadMemStats(&after)
-			if n := after.TotalAlloc - before.TotalAlloc; n > 16<<10 {
-				t.Errorf("%d KB of garbage for %d pages", n>>10, pages)
-			}
+			check.AtMost(t, after.TotalAlloc-before.TotalAlloc, 16<<10, "bytes of garbage for %d pages", pages)
 		}
 		if err := errors.Join(numa.Move(moved, node.ID), numa.Verify(moved, node.ID, "moved")); err != nil || moved[0] != byte(i) {
 			t.Errorf("moving to node %d: %v, and it has %d", node.ID, err, moved[0])

@@ -414,9 +414,7 @@ func TestFirstCPUs(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, m.FirstCPUs(), tt.want)
 		}
 	}
-	if got := fmt.Sprint(small().FirstCPUs()); got != "[0 1]" { // a sibling is no start
-		t.Errorf("without caches: %s", got)
-	}
+	check.Equal(t, fmt.Sprint(small().FirstCPUs()), "[0 1]", "without caches, where a sibling is no start") // a sibling is no start
 }
 
 // Low-power cores without the L3 of the others share an L2, which is their last-level cache.

@@ -327,9 +327,7 @@ func TestReadBoundsMemory(t *testing.T) {
 		_, err := Read(strings.NewReader(text), "f")
 		runtime.ReadMemStats(&after)
 		check.Error(t, err, "%s: no error", tt.name)
-		if took := after.TotalAlloc - before.TotalAlloc; took > most*size {
-			t.Errorf("%s: %d MiB for %d MiB of input (%v)", tt.name, took>>20, size>>20, err)
-		}
+		check.AtMost(t, after.TotalAlloc-before.TotalAlloc, most*size, "%s: bytes for %d of input (%v)", tt.name, size, err)
 	}
 }
 
@@ -438,9 +436,7 @@ func TestRound(t *testing.T) {
 func TestLargeFile(t *testing.T) {
 	f := machine(256, numa.Local, numa.Spread, numa.Remote)
 	text := written(t, f)
-	if len(text) > 20e6 {
-		t.Errorf("%d cells take %d bytes", len(f.Cells), len(text))
-	}
+	check.AtMost(t, len(text), 20_000_000, "bytes of %d cells", len(f.Cells))
 	reread(t, text)
 }
 

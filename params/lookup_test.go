@@ -260,9 +260,7 @@ func TestWriteBenchmarks(t *testing.T) {
 	}
 	for _, name := range []string{"Null/setup=isolated/placement=local/cache=in/tau=1", "Gamma/operator=SUM_I/placement=local/cache=in/tau=2/bytes=64",
 		"Prtt/placement=local/cache=in/tau=1/bytes=64/n=10/delay=500"} {
-		if len(samples[name]) != 10 {
-			t.Errorf("%d samples of %s", len(samples[name]), name)
-		}
+		check.Equal(t, len(samples[name]), 10, "samples of %s", name)
 	}
 }
 

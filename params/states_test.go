@@ -206,9 +206,7 @@ func TestStatesOfPairs(t *testing.T) {
 	s := f.Sort()
 	for i := range f.Cells {
 		f.Cells[i].Time = s.Estimate(&f.Cells[i])
-		if n := s.Launches(&f.Cells[i], 0); n < 10 {
-			t.Errorf("%s lacks launches: %d", f.Cells[i].Variant, n)
-		}
+		check.AtLeast(t, s.Launches(&f.Cells[i], 0), 10, "launches of %s", f.Cells[i].Variant)
 	}
 	p := must.Get(f.Pairs())
 	for _, pair := range p.Pairs {
@@ -285,8 +283,6 @@ func TestFewLooks(t *testing.T) {
 		}
 	}
 	for _, state := range s.watches[1].States {
-		if math.Abs(state.Share-0.5) > 0.01 {
-			t.Errorf("%+v, want half of the time", state)
-		}
+		check.Near(t, state.Share, 0.5, 0.01, "share of %+v", state)
 	}
 }

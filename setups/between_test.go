@@ -26,9 +26,7 @@ func TestCopyBetween(t *testing.T) {
 			}
 		}
 	}
-	if _, err := (Between{Tau: 3}).repeat(context.Background(), team, 1, 1); err == nil {
-		t.Error("two workers made three copies at once")
-	}
+	check.Error(t, must.Err((Between{Tau: 3}).repeat(context.Background(), team, 1, 1)), "two workers made three copies at once")
 }
 
 // A copy that does not arrive is found: the source moves on between trials, so that the bytes of the

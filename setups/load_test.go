@@ -125,9 +125,7 @@ func TestLoads(t *testing.T) {
 	if share[0] < 0.5 {
 		t.Skipf("others leave %.0f %% of %d MB in caches", 100*share[0], small>>20)
 	}
-	if share[0] < share[1] {
-		t.Errorf("%.0f %% of %d MB is in a cache, and %.0f %% of %d MB", 100*share[0], small>>20, 100*share[1], len(mem)>>20)
-	}
+	check.AtLeast(t, share[0], share[1], "share of %d MB in a cache, beside that of %d MB", small>>20, len(mem)>>20)
 	check.Equal(t, loadsOf(mem[:1<<20], 0).Buffers, 0, "arenas read, of 1 MB, which has too few pages")
 }
 

@@ -138,9 +138,7 @@ func TestProcessDies(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "worker 1 on CPU") || !strings.Contains(err.Error(), "killed") || strings.Contains(err.Error(), "progress") {
 		t.Error(err)
 	}
-	if _, again := team.RunCollective(context.Background(), c); again == nil || again.Error() != err.Error() {
-		t.Errorf("again: %v", again)
-	}
+	check.Equal(t, fmt.Sprint(must.Err(team.RunCollective(context.Background(), c))), err.Error(), "again")
 }
 
 // A run that is cancelled ends, and the team goes on with the next.
@@ -171,9 +169,7 @@ func TestProcessesCloseFiles(t *testing.T) {
 		team := must.Get(NewProcesses(place))
 		team.Close()
 	}
-	if after := open(); after > before {
-		t.Errorf("%d files are open, and were %d", after, before)
-	}
+	check.AtMost(t, open(), before, "open files")
 }
 
 // BenchmarkProcesses sends the same messages between two threads and between two processes, for

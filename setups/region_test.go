@@ -231,9 +231,7 @@ func TestOversubscribedTeamsShareNothing(t *testing.T) {
 	stop()
 	for i, ctx := range []context.Context{context.Background(), context.Background(), stopped, context.Background()} {
 		for what, err := range all(ctx) {
-			if !errors.Is(err, ctx.Err()) {
-				t.Errorf("round %d, measurement %d: %v, want %v", i, what, err, ctx.Err())
-			}
+			check.ErrorIs(t, err, ctx.Err(), "round %d, measurement %d", i, what)
 		}
 	}
 	// By worker: two arenas, both ends of copies, and the user and intermediate buffers that were reused.

@@ -49,9 +49,7 @@ func TestArenas(t *testing.T) {
 						t.Errorf("%s, %s, τ = %d: %d workers of an L%d of %d KB walk through %d KB each", name, policy, tau, workers, c.Level, c.Bytes>>10, arena>>10)
 					}
 				}
-				if arena < 4<<20 {
-					t.Errorf("%s, %s, τ = %d: %d KB", name, policy, tau, arena>>10)
-				}
+				check.AtLeast(t, arena, 4<<20, "%s, %s, τ = %d: bytes", name, policy, tau)
 				f := Fit{Segments: 2, SegmentBytes: 8 << 10, OffCache: true, ArenaBytes: arena, FreeBytes: free[name], Placement: p, Nodes: m.Nodes}
 				_, got, err := f.Rows([]int{1})
 				if err != nil {

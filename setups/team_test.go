@@ -356,12 +356,8 @@ func TestNoLeaks(t *testing.T) {
 	for deadline := time.Now().Add(time.Minute); count("/proc/self/task") > threads+more && time.Now().Before(deadline); {
 		time.Sleep(10 * time.Millisecond)
 	}
-	if n := count("/proc/self/task"); n > threads+more {
-		t.Errorf("%d threads after 200 teams, %d before", n, threads)
-	}
-	if n := maps(); n > mappings+100 { // a leak is one for each team, at least
-		t.Errorf("%d mappings after 200 teams, %d before", n, mappings)
-	}
+	check.AtMost(t, count("/proc/self/task"), threads+more, "threads after 200 teams")
+	check.AtMost(t, maps(), mappings+100, "mappings after 200 teams") // a leak is one for each team, at least
 }
 
 // 256 ranks need fewer mappings than a process may have for a channel between every two of them, and
@@ -400,9 +396,7 @@ func TestManyWorkers(t *testing.T) {
 	}
 	const least = 4 << 10 // of a worker: 1.5 KB and some slack
 	for _, tr := range []Trial{{Setup: Ring}, {Setup: Ring, ArenaBytes: 64 << 10}, {Setup: Ring, ArenaBytes: 1 << 20}, {Setup: Sendrecv, ArenaBytes: 1 << 20}} {
-		if n := made(tr); n > workers*least {
-			t.Errorf("%s, arenas of %d KB: a trial leaves %d KB of garbage, %d bytes a worker", tr.Setup.Name, tr.ArenaBytes>>10, n>>10, n/workers)
-		}
+		check.AtMost(t, made(tr), workers*least, "%s, arenas of %d KB: bytes of garbage of a trial", tr.Setup.Name, tr.ArenaBytes>>10)
 	}
 	var heap runtime.MemStats
 	runtime.GC()

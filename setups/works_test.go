@@ -59,9 +59,7 @@ func TestPassesAreCounted(t *testing.T) {
 			if err != nil || len(times) < 1 {
 				t.Fatalf("%s: %v, %v", c.name, times, err)
 			}
-			if fewest < c.passes {
-				t.Errorf("%s: an array was passed over %d times, want %d or more", c.name, fewest, c.passes)
-			}
+			check.AtLeast(t, fewest, c.passes, "%s: passes over an array", c.name)
 		}
 		check.Equal(t, team.memory.kept[key{of: arrayOfPasses}] != nil, (c.name != "fresh"), "%s: an arena stays", c.name)
 	}
@@ -119,20 +117,14 @@ func TestRefusedWorks(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := team.Run(context.Background(), good); err == nil { // no messages
-		t.Error("a trial of no messages ran")
-	}
+	check.Error(t, must.Err(team.Run(context.Background(), good)), "a trial of no messages ran") // no messages
 	for _, rt := range []RoundTrip{{}, {N: 1, Bytes: 8, Segments: 2, SegmentBytes: 64}, {N: 1, Runs: 1, Bytes: 8}, {N: 1, Runs: 1, Segments: 2, SegmentBytes: 64, Bytes: -1}} {
-		if _, err := team.RoundTrips(context.Background(), rt); err == nil {
-			t.Errorf("%+v ran", rt)
-		}
+		check.Error(t, must.Err(team.RoundTrips(context.Background(), rt)), "%+v ran", rt)
 	}
 	if _, err := team.Sample(context.Background(), good, 0); err != nil {
 		t.Errorf("after refused trials: %v", err)
 	}
-	if _, err := NewTeam(numa.Placement{}); err == nil {
-		t.Error("no workers made a team")
-	}
+	check.Error(t, must.Err(NewTeam(numa.Placement{})), "no workers made a team")
 }
 
 // Every operator runs as a trial on any size of vector, its operand untouched.

@@ -143,9 +143,7 @@ func TestPackagesSpeakOfNoFlags(t *testing.T) {
 // troff the manual.
 func TestManualAndCompletion(t *testing.T) {
 	manual, _ := ran(t, "man")
-	if n := strings.Count(manual, "\n"); n > 900 {
-		t.Errorf("the manual has %d lines, more than 900", n)
-	}
+	check.AtMost(t, strings.Count(manual, "\n"), 900, "lines of the manual")
 	for page, want := range map[string]string{"": "taulop COMMAND [flags]", "tune": "taulop tune \\-plan DIR"} {
 		text, _ := ran(t, strings.Fields("man "+page)...)
 		_, synopsis, _ := strings.Cut(text, "\n.SH SYNOPSIS\n")
@@ -187,9 +185,7 @@ func TestManualAndCompletion(t *testing.T) {
 		"predict -params=a.json,b":          files + "\t-params=a.json,",
 		"sweep -o=a,b":                      files + "\t-o=",
 	} {
-		if got := strings.Join(complete(strings.Split(line, " ")), "\n"); got != want {
-			t.Errorf("%s is completed by\n%s\nwant\n%s", line, got, want)
-		}
+		check.Equal(t, strings.Join(complete(strings.Split(line, " ")), "\n"), want, "what completes %q", line)
 	}
 	texts := map[string]string{"groff -man -Kutf8 -Tutf8 -ww -z": manual}
 	for _, shell := range shells {
@@ -264,9 +260,7 @@ func TestZshCompletesAtOnce(t *testing.T) {
 func fits(t *testing.T, name, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
-		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
-			t.Errorf("%s: %d letters: %s", name, n, line)
-		}
+		check.AtMost(t, utf8.RuneCountInString(strings.TrimRight(line, "\n")), 80, "%s: letters of %s", name, line)
 	}
 }
 

@@ -226,9 +226,7 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 			check.NoError(t, must.Err(os.Stat(filepath.Join(filepath.Dir(path), target))), "%s links %s", path, l[1])
 		}
 	}
-	if found < 200 {
-		t.Errorf("%d commands were found in README, docs and bench", found)
-	}
+	check.AtLeast(t, found, 200, "commands found in README, docs and bench")
 }
 
 // commandLines are the lines of a page that may contain commands.

@@ -163,9 +163,7 @@ func TestCheck(t *testing.T) {
 			ratios++
 		}
 	}
-	if ratios < 3 {
-		t.Errorf("%d ratios", ratios)
-	}
+	check.AtLeast(t, ratios, 3, "ratios")
 }
 
 // Open MPI, if installed, places processes by the rankfile.

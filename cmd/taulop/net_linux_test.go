@@ -251,9 +251,7 @@ func TestSlurm(t *testing.T) {
 			ran++
 		}
 	}
-	if ran < 4 {
-		t.Errorf("%d lines of the documents are for Slurm, want sweep, topo and twice net", ran)
-	}
+	check.AtLeast(t, ran, 4, "lines of the documents for Slurm, sweep, topo and twice net")
 	for _, name := range []string{"cluster.md/fleet/n1.json", "cluster.md/fleet/n2.json", "cluster.md/net.json", "net.md/net.json"} {
 		f, err := params.ReadFile(filepath.Join(jobs, name))
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -104,9 +105,7 @@ func TestScriptsRefuse(t *testing.T) {
 			}
 		}
 	}
-	if _, err := os.Stat(filepath.Join(full, "new")); err == nil {
-		t.Error("a refused script made its directory")
-	}
+	check.Error(t, must.Err(os.Stat(filepath.Join(full, "new"))), "a refused script made its directory")
 	for _, script := range append(must.Get(filepath.Glob("../../bench/*.sh")), must.Get(filepath.Glob("../../bench/mpi/*.sh"))...) {
 		name := strings.TrimPrefix(script, "../../bench/")
 		if _, tested := scripts[name]; !tested && name != "failed.sh" && name != "mpi/setup.sh" && name != "repeat.sh" {

@@ -182,9 +182,7 @@ func frugal(t *testing.T, line ...string) (out string, err error) {
 	runtime.ReadMemStats(&before)
 	out, _, err = run(t, line...)
 	runtime.ReadMemStats(&after)
-	if used := after.TotalAlloc - before.TotalAlloc; used > most {
-		t.Errorf("%s allocated %d MB", strings.Join(line, " "), used>>20)
-	}
+	check.AtMost(t, after.TotalAlloc-before.TotalAlloc, most, "bytes that %q allocated", line)
 	return out, err
 }
 

@@ -2,7 +2,6 @@ package calls
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"runtime"
@@ -12,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -95,7 +95,5 @@ func TestInstructions(t *testing.T) {
 		wait()
 	}
 	t.Log(n, "instructions")
-	if math.Abs(float64(n)/instructions-1) > 0.2 {
-		t.Errorf("a message is %d instructions, and %d stand for it", n, instructions)
-	}
+	check.Near(t, float64(n)/instructions, 1, 0.2, "instructions of a message by those that stand for it")
 }

@@ -150,12 +150,8 @@ func TestConcurrencyOfMetropolis(t *testing.T) {
 	one, eight := serial.points[0][1], perfect.points[7][1]
 	for i, at := range lines[0].points {
 		A := float64(i+1) * metropolis8K[0] / metropolis8K[i]
-		if want := one + (A-1)/7*(eight-one); math.Abs(at[1]-want) > 0.05 {
-			t.Errorf("A(%d) = %.3f is at y = %g, want %g", i+1, A, at[1], want)
-		}
-		if x := serial.points[i][0]; math.Abs(at[0]-x) > 0.05 {
-			t.Errorf("τ = %d is at x = %g, want %g", i+1, at[0], x)
-		}
+		check.Near(t, at[1], one+(A-1)/7*(eight-one), 0.05, "y of A(%d) = %.3f", i+1, A)
+		check.Near(t, at[0], serial.points[i][0], 0.05, "x of τ = %d", i+1)
 	}
 }
 

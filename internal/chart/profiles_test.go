@@ -198,9 +198,7 @@ func TestFittedLines(t *testing.T) {
 			fits++
 			factor := s.Points[0].Y.Center / (500 + 1024)
 			for _, q := range s.Points {
-				if want := factor * (500 + q.X); math.Abs(q.Y.Center-want) > 2*factor { // of whole bytes
-					t.Errorf("%s: fitted %g at m = %g, want %g", p.Name, q.Y.Center, q.X, want)
-				}
+				check.Near(t, q.Y.Center, factor*(500+q.X), 2*factor, "%s: fitted at m = %g", p.Name, q.X) // of whole bytes
 			}
 			if first, last := s.Points[0].X, s.Points[len(s.Points)-1].X; first != 1024 || last != 16384 {
 				t.Errorf("%s: fitted from m = %g to %g", p.Name, first, last)

@@ -56,9 +56,7 @@ func TestBaseline(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]State{"same": OK, "all": Critical, "one": Critical, "a little": Warned, "faster": OK} {
-		if n := found[name][want]; n < 180 {
-			t.Errorf("%s: %v in %d of 200 checks: %v", name, want, n, found[name])
-		}
+		check.AtLeast(t, found[name][want], 180, "%s: %v, of 200 checks: %v", name, want, found[name])
 	}
 }
 
@@ -159,9 +157,7 @@ func TestHourly(t *testing.T) {
 		b := NewBaseline(was, now, fit.Test{Drift: OwnDrift(was), Least: DefaultLeast}, Levels{0.1, 0.3})
 		check.Equal(t, b.Sessions, tt.want, "%v: sessions", tt.began)
 		check.Equal(t, was.Sessions(), len(tt.began), "%v: sessions of the file", tt.began)
-		if (tt.want < 3) != (b.Drift == AssumedDrift(was)) {
-			t.Errorf("%v: drift %g", tt.began, b.Drift)
-		}
+		check.Equal(t, b.Drift == AssumedDrift(was), tt.want < 3, "%v: drift %g is the assumed one", tt.began, b.Drift)
 		if close := fmt.Sprintf("the baseline has %s (%d, but sessions that began less than an hour apart count as one)", printable.Count(tt.want, "session"), len(tt.began)); b.State == Unknown && strings.Contains(b.Text, close) != (tt.want < len(tt.began)) {
 			t.Errorf("%v: %s", tt.began, b.Text)
 		} else if tt.want == 1 && b.State != Unknown {

@@ -281,9 +281,7 @@ func TestOverview(t *testing.T) {
 	if o, err := NewOverview(lists.Map(alike, Reduce), Choice{}); err != nil || len(o.Outliers) > 0 || !strings.HasPrefix(o.Conclusion(), "No outlier among 12 machines") {
 		t.Errorf("%+v, %v", o, err)
 	}
-	if _, err := NewOverview(lists.Map(alike[:2], Reduce), Choice{}); err == nil {
-		t.Error("a fleet of two")
-	}
+	check.Error(t, must.Err(NewOverview(lists.Map(alike[:2], Reduce), Choice{})), "a fleet of two")
 }
 
 // A machine that is slow in all cells makes no outlier of those that differ by chance.

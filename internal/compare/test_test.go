@@ -294,8 +294,6 @@ func TestAssumedDrift(t *testing.T) {
 		files []*params.File
 		want  float64
 	}{{[]*params.File{looked, looked}, DefaultDrift}, {[]*params.File{looked, not}, MixedDrift}} {
-		if got := AssumedDrift(tt.files...); got != tt.want {
-			t.Errorf("%g, want %g", got, tt.want)
-		}
+		check.Equal(t, AssumedDrift(tt.files...), tt.want, "drift")
 	}
 }

@@ -69,9 +69,7 @@ func FuzzMarkdown(f *testing.F) {
 		must.Do(Markdown.Write(d, &b))
 		for _, line := range strings.Split(strings.TrimRight(b.String(), "\n"), "\n") {
 			bars := strings.Count(strings.NewReplacer(`\\`, "", `\|`, "").Replace(line), "|")
-			if bars != 3 {
-				t.Errorf("%d bars in %q", bars, line)
-			}
+			check.Equal(t, bars, 3, "bars in %q", line)
 		}
 	})
 }

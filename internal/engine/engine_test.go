@@ -149,9 +149,7 @@ func TestLaunches(t *testing.T) {
 		var order []int
 		for _, v := range o.Visits {
 			order = append(order, v.Key.Bytes)
-			if (v.Hint > 0) != (i > 0) {
-				t.Errorf("launch %d: hint %g", i, v.Hint)
-			}
+			check.Equal(t, v.Hint > 0, i > 0, "launch %d: hint %g", i, v.Hint)
 		}
 		orders[fmt.Sprint(order)] = true
 		slices.Sort(order)
@@ -211,9 +209,7 @@ func TestMissing(t *testing.T) {
 			c.Time = fit.Median(c.Values())
 			x.File.Cells = append(x.File.Cells, c)
 		}
-		if err := x.Missing(); err == nil || err.Error() != tt.want {
-			t.Errorf("%v, want %s", err, tt.want)
-		}
+		check.Equal(t, fmt.Sprint(x.Missing()), tt.want, "missing")
 	}
 }
 
@@ -294,9 +290,7 @@ func TestGroups(t *testing.T) {
 			seen[group], last = true, group
 		}
 	}
-	if len(first) < 3 {
-		t.Errorf("orders begin with groups %v", first)
-	}
+	check.AtLeast(t, len(first), 3, "groups with which orders begin: %v", first)
 }
 
 // A killed launch costs the visit during which it died, and no other.
@@ -462,9 +456,7 @@ func TestOnce(t *testing.T) {
 			}
 		}
 	}
-	if launches < 1+LeastLaunches+LeastLaunches-1 {
-		t.Errorf("%d launches", launches)
-	}
+	check.AtLeast(t, launches, 1+LeastLaunches+LeastLaunches-1, "launches")
 	again := &Experiment{File: x.File, Time: time.Minute, Start: m.start, Cells: x.Cells, Doubtful: x.Doubtful}
 	if err := again.Run(context.Background()); err != nil || len(x.File.Launches) != launches || again.Missing() != nil {
 		t.Errorf("%d more launches, %v, %v", len(x.File.Launches)-launches, err, again.Missing())

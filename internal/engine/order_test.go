@@ -45,9 +45,7 @@ func TestChooser(t *testing.T) {
 	visit(2, 60, 240)  // again, and the machine moves meanwhile
 	visit(0, 240, 240) // which lacks most there
 	visit(2, 240, 240)
-	if looked != 1 { // what a sample ends with is fresh
-		t.Errorf("%d looks", looked)
-	}
+	check.Equal(t, looked, 1, "looks") // what a sample ends with is fresh
 	if !slices.Equal(hints[:3], []float64{700, 5, 500}) || hints[5] != 700 || hints[6] != 1500 {
 		t.Errorf("hints %v", hints)
 	}

@@ -166,12 +166,8 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
 		}
-		if rows := text(got.Times); !slices.Equal(rows, tt.times) {
-			t.Errorf("%s: got\n%s\nwant\n%s", tt.name, strings.Join(rows, "\n"), strings.Join(tt.times, "\n"))
-		}
-		if left := omitted(got.LeftOut); !slices.Equal(left, tt.leftOut) {
-			t.Errorf("%s: left out\n%s\nwant\n%s", tt.name, strings.Join(left, "\n"), strings.Join(tt.leftOut, "\n"))
-		}
+		check.Slices(t, text(got.Times), tt.times, "%s: rows", tt.name)
+		check.Slices(t, omitted(got.LeftOut), tt.leftOut, "%s: left out", tt.name)
 	}
 }
 

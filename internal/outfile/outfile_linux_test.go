@@ -80,9 +80,7 @@ func TestWriteReplaces(t *testing.T) {
 			holds(t, dir, files)
 			broken := errors.New("broken")
 			err := Write(filepath.Join(dir, "old"), func(w io.Writer) error { io.WriteString(w, strings.Repeat("half", 1<<16)); return broken })
-			if err != broken {
-				t.Errorf("%s: %v", who, err)
-			}
+			check.Equal(t, err, broken, "%s: error", who)
 			holds(t, dir, files)
 			for name, want := range map[string]fs.FileMode{"x": 0o644, "old": 0o640} {
 				files[name] = "long after"
@@ -298,9 +296,7 @@ func TestHold(t *testing.T) {
 	must.Get(holder.Hold())
 	must.Do(holder.Write(text("held")))
 	for _, name := range []string{path, link, dir + "/./x.json"} {
-		if _, err := Open(name); err != errLocked {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.Equal(t, must.Err(Open(name)), errLocked, "%s: error", name)
 	}
 	var moved *Moved
 	if err := early.Write(text("early")); !errors.As(err, &moved) || moved.To != filepath.Join(dir, "x-2.json") {

@@ -159,9 +159,7 @@ func TestSwapsAddUp(t *testing.T) {
 		}
 		check.Near(t, sum, *swaps.Seconds, 1e-9*sum, "%s: the times of levels, s", name)
 		for _, other := range r.Mappings {
-			if *swaps.Seconds > *other.Seconds*(1+1e-9) {
-				t.Errorf("%s: swaps takes %v s, %s %v", name, *swaps.Seconds, other.Method, *other.Seconds)
-			}
+			check.AtMost(t, *swaps.Seconds, *other.Seconds*(1+1e-9), "%s: s of swaps beside %s", name, other.Method)
 		}
 	}
 }

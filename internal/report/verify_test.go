@@ -91,9 +91,7 @@ func TestVerificationOfStates(t *testing.T) {
 	v.Rows[0].State, v.Rows[1].State, v.Rows[1].Bytes = near, far, v.Rows[0].Bytes
 	v.Means = verify.Means(v.Rows)
 	check.Golden(t, textOf(Verification(v)), "verification-states.txt")
-	if n := strings.Count(jsonOf(Verification(v)), `"share": 0.55`); n != 4 { // states, row, means
-		t.Errorf("the share is there %d times", n)
-	}
+	check.Equal(t, strings.Count(jsonOf(Verification(v)), `"share": 0.55`), 4, "shares") // states, row, means
 	check.Equal(t, must.Get(ReadVerification(strings.NewReader(jsonOf(Verification(v))), "v.json")).Rows[1].State, far, "ReadVerification")
 	var b strings.Builder
 	if err := Verification(v).WriteCSV(&b); err != nil || !strings.Contains(b.String(), ",state_ns,state_share,state_slowed\n") || !strings.Contains(b.String(), ",60,0.55,false\n") {

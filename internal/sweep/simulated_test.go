@@ -102,9 +102,7 @@ func TestSimulatedDisturbances(t *testing.T) {
 		for _, err := range doubt.Drifts(f) {
 			d = err.(doubt.Drift)
 		}
-		if math.Abs(d.Change/want-1) > 0.1 {
-			t.Errorf("drift %+v, put in %g", d, want)
-		}
+		check.Near(t, d.Change/want, 1, 0.1, "drift %+v by the one put in", d)
 	}
 }
 

@@ -86,7 +86,5 @@ func TestOneState(t *testing.T) {
 			}
 		}
 	}
-	if wrong > machines/100 {
-		t.Errorf("%d of %d machines have several states", wrong, machines)
-	}
+	check.AtMost(t, wrong, machines/100, "of %d machines, those with several states", machines)
 }

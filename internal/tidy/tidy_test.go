@@ -33,9 +33,7 @@ func TestRead(t *testing.T) {
 	if len(m.Head) != 2 || m.Head[1] != "a comment" || len(m.Points) != 6 {
 		t.Fatalf("%d lines of head, %d messages", len(m.Head), len(m.Points))
 	}
-	if got := m.Points[3]; got != (Point{7, "same_socket", params.ChannelMessage, 1, 0, 3, 1024, Times{1250, 1250}}) {
-		t.Errorf("%+v", got)
-	}
+	check.Equal(t, m.Points[3], Point{7, "same_socket", params.ChannelMessage, 1, 0, 3, 1024, Times{1250, 1250}}, "a point")
 	if got := readFile(t, "fanouts").Points[1]; got.Tau != 3 || got.Most != 700 {
 		t.Errorf("%+v", got)
 	}
@@ -215,9 +213,7 @@ func TestOneMachine(t *testing.T) {
 	epyc, again := read(t, "# machine: EPYC, of two sockets\n"+rows), read(t, "# OSU 7\n#  Machine:  epyc, of  two sockets\n"+rows)
 	xeon, unnamed := read(t, "level\tmachine\tm_bytes\tlatency_us\nother_node\tXeon\t1\t1\nother_node\t-\t2\t1\n"), read(t, rows)
 	check.NoError(t, OneMachine([]*Table{unnamed, epyc, again, unnamed}), "OneMachine")
-	if err := OneMachine([]*Table{unnamed, epyc, xeon}); err == nil || err.Error() != `t.tsv is of machine "EPYC, of two sockets", and t.tsv of "Xeon"` {
-		t.Error(err)
-	}
+	contains.Error(t, OneMachine([]*Table{unnamed, epyc, xeon}), `t.tsv is of machine "EPYC, of two sockets", and t.tsv of "Xeon"`)
 	contains.Error(t, must.Err(Read(strings.NewReader("level\tmachine\tm_bytes\tlatency_us\nother_node\tXeon\t1\t1\nother_node\tEPYC\t2\t1\n"), "t.tsv", "")), `t.tsv:3: machine is "EPYC", and above it is "Xeon": give`)
 }
 
@@ -231,9 +227,7 @@ func TestReadOfMachine(t *testing.T) {
 			t.Errorf("%s: %v of %s, want %v", machine, got, table.Machine, want)
 		}
 	}
-	if _, err := Read(strings.NewReader(several), "t.tsv", "D"); err == nil || !strings.Contains(err.Error(), `none of "D"`) {
-		t.Error(err)
-	}
+	contains.Error(t, must.Err(Read(strings.NewReader(several), "t.tsv", "D")), `none of "D"`)
 	if table, err := Read(strings.NewReader("level\tmachine\tm_bytes\tlatency_us\nsocket\tA\t1\t1\n"), "t.tsv", "mine"); err != nil || len(table.Points) != 1 {
 		t.Error(err)
 	}

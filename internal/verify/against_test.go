@@ -45,9 +45,7 @@ func TestAgainst(t *testing.T) {
 		if r.Benchmark != want.name || r.Measured.Center != want.measured || math.Abs(p.Ns-want.taulop) > 1e-6 || r.Predicted.Algorithm != want.algorithm {
 			t.Errorf("%+v, want %+v", r, want)
 		}
-		if e := (want.taulop - want.measured) / want.measured; math.Abs(p.Error-e) > 1e-9 {
-			t.Errorf("%s: error %g, want %g", r.Benchmark, p.Error, e)
-		}
+		check.Near(t, p.Error, (want.taulop-want.measured)/want.measured, 1e-9, "%s: error", r.Benchmark)
 		nearest := ""
 		if r.Nearest != nil {
 			nearest = r.Nearest.Algorithm

@@ -142,9 +142,7 @@ func TestExperimentHoldsOut(t *testing.T) {
 		if want := r.Bytes > 2*segmentBytes && r.Name == "allgather:ring"; !made || want && math.Abs(strict.Error+0.5) > 0.1 {
 			t.Errorf("%s, P = %d, m = %d: %+v", r.Name, r.P, r.Bytes, strict)
 		}
-		if len(r.Predicted) != 4 {
-			t.Errorf("%s, P = %d, m = %d: %+v", r.Name, r.P, r.Bytes, r.Predicted)
-		}
+		check.Equal(t, len(r.Predicted), 4, "%s, P = %d, m = %d: predictions", r.Name, r.P, r.Bytes)
 		if lognp, _ := found(r.Predicted, "log_nP"); r.Name == Message && math.Abs(lognp.Error) > 0.2 { // between measured messages
 			t.Errorf("message, m = %d: %+v", r.Bytes, lognp)
 		}

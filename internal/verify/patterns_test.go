@@ -79,9 +79,7 @@ func TestPatternRows(t *testing.T) {
 		r.File.Cells = append(r.File.Cells, params.Cell{Key: c.Key(), Time: fit.Median(samples), Samples: params.Samples(samples...)})
 	}
 	fits := must.Get(r.PatternFits())
-	if len(fits) != 1+1+1+2+2 { // and one of all permutations
-		t.Errorf("%d fits", len(fits))
-	}
+	check.Equal(t, len(fits), 1+1+1+2+2, "fits") // and one of all permutations
 	models := fixedModels()[1:2]
 	rows := must.Get(r.PatternRows(models, fits))
 	for _, row := range rows {

@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
@@ -71,9 +72,7 @@ func TestExperimentMoves(t *testing.T) {
 			over++
 		}
 	}
-	if over != 2+3 { // message, bcast and all; bcast and all
-		t.Errorf("%d means over states of %d", over, len(doc.Means))
-	}
+	check.Equal(t, over, 2+3, "means over states") // message, bcast and all; bcast and all
 	quiet := moving(t, Request{P: []int{2}}, nil, engine.LeastLaunches*2)
 	if doc, lacking := quiet.Collectives(); lacking != nil || len(doc.Rows) != 4 || len(doc.States) > 0 || doc.Rows[0].State.NS > 0 {
 		t.Errorf("a machine that stays as it is: %+v, %v", doc.Rows, lacking)

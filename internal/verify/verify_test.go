@@ -147,7 +147,5 @@ func TestCaseOf(t *testing.T) {
 			t.Errorf("%s %+v became %s %+v", c.Name, was, got.Name, is)
 		}
 	}
-	if len(cases) < 40 {
-		t.Errorf("%d cases only", len(cases))
-	}
+	check.AtLeast(t, len(cases), 40, "cases")
 }

@@ -21,9 +21,7 @@ func TestTableKeys(t *testing.T) {
 	page := NewPage(&b, DefaultWidth)
 	table.WriteText(page)
 	page.Close()
-	if n := strings.Count(b.String(), "  7  8K  "); n != 2 {
-		t.Errorf("keys stand %d times in\n%s", n, &b)
-	}
+	check.Equal(t, strings.Count(b.String(), "  7  8K  "), 2, "keys in\n%s", &b)
 }
 
 func TestTableAdd(t *testing.T) {
@@ -55,9 +53,7 @@ func TestPage(t *testing.T) {
 		page.Close()
 		check.Golden(t, b.String(), fmt.Sprint(width, ".txt"))
 		for line := range strings.Lines(b.String()) {
-			if n := utf8.RuneCountInString(line) - 1; n > width {
-				t.Errorf("%d letters in %d: %s", n, width, line)
-			}
+			check.AtMost(t, utf8.RuneCountInString(line)-1, width, "letters of %s", line)
 		}
 	}
 	var b strings.Builder

@@ -178,14 +178,10 @@ func TestPatterns(t *testing.T) {
 				}
 			}
 		}
-		if made < 7 {
-			t.Errorf("%s is for %d numbers of processes", pattern.Name, made)
-		}
+		check.AtLeast(t, made, 7, "numbers of processes of %s", pattern.Name)
 	}
 	if Lookup("btx") != nil {
 		t.Error("btx is a pattern")
 	}
-	if _, err := Lookup("bt").Matrix(15, 100); err == nil || err.Error() != "bt is for a square number of processes, like 16, not 15" {
-		t.Error(err)
-	}
+	contains.Error(t, must.Err(Lookup("bt").Matrix(15, 100)), "bt is for a square number of processes, like 16, not 15")
 }

@@ -276,9 +276,7 @@ func TestPaper(t *testing.T) {
 	if t.Logf("mean: ES %.2f, DRB %.2f, MWPM %.2f %%; %v", mean[0], mean[1], mean[2], es); mean[0] < mean[1] || mean[1] < mean[2] {
 		t.Errorf("the mean gains are not in the paper's order: %v", mean)
 	}
-	if mean[0]-mean[2] > 1 {
-		t.Errorf("MWPM is %.2f percentage points from ES, the paper's 0.75", mean[0]-mean[2])
-	}
+	check.AtMost(t, mean[0]-mean[2], 1, "percentage points between MWPM and ES, 0.75 in the paper")
 	if most := max(es["cg"], es["lu"]); es["bt"] >= most || es["mg"] >= most || es["is"] >= most || es["ft"] != 0 || es["ep"] != 0 {
 		t.Errorf("gains are %v", es)
 	}
@@ -321,9 +319,7 @@ func TestLarge(t *testing.T) {
 			must.Do(err)
 			share := float64(hopBytes(m, shuffled, at)) / float64(hopBytes(m, x, block))
 			t.Logf("%s, %s: %v, %.4g", tt.name, of.name, time.Since(began).Round(time.Millisecond), share)
-			if share > tt.most {
-				t.Errorf("%s, %s: %.4g of block's hop-bytes, want %.4g at the most", tt.name, of.name, share, tt.most)
-			}
+			check.AtMost(t, share, tt.most, "%s, %s: share of block's hop-bytes", tt.name, of.name)
 		}
 	}
 }

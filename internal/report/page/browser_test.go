@@ -37,9 +37,7 @@ func TestPageInBrowser(t *testing.T) {
 		} {
 			check.Equal(t, eval[string](b, "%s.textContent.trim()", element), want, "%s", element)
 		}
-		if n := eval[int](b, `document.querySelectorAll("img, main script").length`); n > 0 {
-			t.Errorf("%d elements of names", n)
-		}
+		check.Equal(t, eval[int](b, `document.querySelectorAll("img, main script").length`), 0, "elements of names")
 	})
 
 	t.Run("values under the pointer", func(t *testing.T) {
@@ -129,9 +127,7 @@ func TestPageInBrowser(t *testing.T) {
 
 	t.Run("narrow", func(t *testing.T) {
 		b.do(chromedp.EmulateViewport(400, 800))
-		if wide := eval[int](b, `document.documentElement.scrollWidth`); wide > 400 {
-			t.Errorf("the page is %d wide", wide)
-		}
+		check.AtMost(t, eval[int](b, `document.documentElement.scrollWidth`), 400, "width of the page")
 	})
 
 	t.Run("paper", func(t *testing.T) {
@@ -143,9 +139,7 @@ func TestPageInBrowser(t *testing.T) {
 		b.must(err)
 		b.do(chromedp.EmulateViewport(720, 1000))
 		eval[bool](b, `(document.querySelectorAll("thead th").forEach(h => { h.textContent = "n".repeat(64); }), true)`)
-		if wide := eval[int](b, `document.documentElement.scrollWidth`); wide > 720 {
-			t.Errorf("with long names tables are %d wide", wide)
-		}
+		check.AtMost(t, eval[int](b, `document.documentElement.scrollWidth`), 720, "width of the page with long names")
 	})
 }
 
@@ -176,9 +170,7 @@ func TestSurveysInBrowser(t *testing.T) {
 		}
 		x, y := b.value(fmt.Sprintf("document.querySelector('%s')", figure), "("+series+")", 0)
 		b.do(chromedp.MouseEvent(chromedp.MouseMoved, x, y))
-		if got := b.texts(figure + " .tip div"); got != tt.series+"|"+tt.value {
-			t.Errorf("%q, want %q", got, tt.value)
-		}
+		check.Equal(t, b.texts(figure+" .tip div"), tt.series+"|"+tt.value, "tip")
 	}
 	check.Equal(t, b.texts(".map h4"), evil+"|"+sly, "maps")
 	if got, want := b.texts(".map:has(h4) th, .map:has(h4) td"), "level|pairs|null transfer, median|transfer of 8K, median|shared L2|2|50.0 ns|562 ns|same package|4|200 ns|712 ns"; !strings.HasPrefix(got, want) {
@@ -210,15 +202,11 @@ func TestLargeMapInBrowser(t *testing.T) {
 	}
 	b := open(t, &Page{Machines: []compare.Machine{m}})
 	defer b.clean()
-	if n := eval[int](b, `document.querySelectorAll(".map svg *").length`); n > 250 {
-		t.Errorf("%d elements", n)
-	}
+	check.AtMost(t, eval[int](b, `document.querySelectorAll(".map svg *").length`), 250, "elements")
 	x, y := b.middle(`document.querySelector(".map svg image")`)
 	b.do(chromedp.MouseEvent(chromedp.MouseMoved, x+1, y-1)) // CPUs 63 and 64 meet in the middle
 	b.until(`document.querySelector(".map .tip.on") !== null`)
-	if got := b.texts(".map .tip div"); got != "CPUs 63 and 64|53.0 ns|level unknown: median 164 ns" { // 4033 of 8128 pairs are 37 apart or less, 4123 are 38
-		t.Errorf("%q", got)
-	}
+	check.Equal(t, b.texts(".map .tip div"), "CPUs 63 and 64|53.0 ns|level unknown: median 164 ns", "tip") // 4033 of 8128 pairs are 37 apart or less, 4123 are 38
 }
 
 func TestFleetInBrowser(t *testing.T) {

@@ -131,9 +131,7 @@ func TestChartsOfSurveys(t *testing.T) {
 		"Message patterns",
 		"Disks",
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	check.Slices(t, got, want, "addresses")
 	// The null transfer and the largest one, with medians by level.
 	contains.All(t, text, `shared L2</th><td>2</td><td>50.0 ns</td><td>562 ns</td>`, `same package</th><td>4</td><td>200 ns</td><td>712 ns</td>`)
 	if cells := cells(&newMeasured(with.File).maps[0]); len(cells) != 6 || cells[0] != "CPUs 0 and 1: 50.0 ns; 95 % interval 45.0 ns to 55.0 ns; shared L2: median 50.0 ns" {

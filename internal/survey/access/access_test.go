@@ -1,7 +1,6 @@
 package access
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -195,9 +194,7 @@ func TestLengths(t *testing.T) {
 				t.Errorf("%s has %d strides, want 3", p.Panel, len(p.Points))
 			}
 		}
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%q, want %q", got, tt.want)
-		}
+		check.Slices(t, got, tt.want, "panels")
 	}
 }
 
@@ -240,9 +237,7 @@ func TestMeasure(t *testing.T) {
 		if p, _ := PassOf(k); p.N == 64 {
 			p.N = 1 << 14
 			k.Bytes = p.Bytes()
-			if many := times[k]; many < 2*few {
-				t.Errorf("%v: 16384 elements take %g ns and 64 of them %g: the compiler removed the loop", k, many, few)
-			}
+			check.AtLeast(t, times[k], 2*few, "%v: ns of 16384 elements (with 64 of them the compiler removed the loop)", k)
 		}
 	}
 	check.Equal(t, len(Fits(cells, 64)), 4, "fits")

@@ -76,9 +76,7 @@ func TestCells(t *testing.T) {
 	r := Request{Policies: []numa.Policy{numa.Local}, Sizes: []int{1024}, Taus: []int{1, m.Allowed.Len(), m.Allowed.Len() + 1}, Caches: []bool{false}}
 	cells, warnings, err := r.Cells(m)
 	for _, c := range cells {
-		if kinds[index(c.Setup)].ranks(c.Tau) > m.Allowed.Len() {
-			t.Errorf("%v needs more CPUs than there are", c.Key)
-		}
+		check.AtMost(t, kinds[index(c.Setup)].ranks(c.Tau), m.Allowed.Len(), "CPUs of %v", c.Key)
 	}
 	if err != nil || len(warnings) > 0 {
 		t.Error(warnings, err)

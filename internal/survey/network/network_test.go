@@ -270,9 +270,7 @@ func TestTablesOfZero(t *testing.T) {
 	for _, want := range []bool{true, false} {
 		var text strings.Builder
 		view.WriteTables(&text, Tables(f))
-		if strings.Contains(text.String(), note) != want {
-			t.Errorf("%q: %v, want %v:\n%s", note, !want, want, &text)
-		}
+		check.Equal(t, strings.Contains(text.String(), note), want, "%q is in\n%s", note, &text)
 		f.Cells[0].Time.Center = 3
 	}
 }

@@ -138,9 +138,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	check.Equal(t, errors.Is(err, ErrMemory), true, "%v is of memory", err)
 	run.End(err)
 	check.ErrorIs(t, <-ended, ErrMemory, "the host ended with")
-	if grown := peak(t) - before; grown > h.Facts.Memory+32<<20 {
-		t.Errorf("%d MB more than before, want about %d", grown>>20, h.Facts.Memory>>20)
-	}
+	check.AtMost(t, peak(t)-before, h.Facts.Memory+32<<20, "bytes more than before")
 	check.Equal(t, h.budget.taken.Load(), 0, "bytes taken")
 }
 

@@ -147,9 +147,7 @@ func TestNoiseIsNoGroup(t *testing.T) {
 			}
 		}
 	}
-	if alarms > 0 {
-		t.Errorf("%d groups in %d homogeneous levels", alarms, levels)
-	}
+	check.Equal(t, alarms, 0, "groups in %d homogeneous levels", levels)
 }
 
 // moving is a file of pairs on a machine whose host moves CPUs between two states.
@@ -185,9 +183,7 @@ func TestMoving(t *testing.T) {
 			}
 			mean += of.Share * of.Times[0].Center
 		}
-		if math.Abs(pair.Times[0].Center/mean-1) > 1e-9 {
-			t.Errorf("%v is not the mean of %+v", pair.Times[0], pair.States)
-		}
+		check.Near(t, pair.Times[0].Center/mean, 1, 1e-9, "%v by the mean of %+v", pair.Times[0], pair.States)
 	}
 	var b strings.Builder
 	view.WriteTables(&b, Tables(f))

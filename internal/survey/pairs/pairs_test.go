@@ -233,9 +233,7 @@ func TestManyCores(t *testing.T) {
 	if took > 2*time.Minute || x.Missing() != nil || !f.Complete {
 		t.Errorf("%v for %d visits; %v", took, s.visits, x.Missing())
 	}
-	if s.bare > len(x.Cells)/20 {
-		t.Errorf("%d visits of %d had no hint", s.bare, s.visits)
-	}
+	check.AtMost(t, s.bare, len(x.Cells)/20, "of %d visits, those without a hint", s.visits)
 	p, err := f.Pairs()
 	if err != nil || len(p.Pairs) != 128*127/2 || len(p.Others) != 2 {
 		t.Fatalf("%d pairs, %d other homes, %v", len(p.Pairs), len(p.Others), err)

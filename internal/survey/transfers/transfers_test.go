@@ -61,17 +61,13 @@ func TestKeys(t *testing.T) {
 		params.ExchangeCell: 2 * (2*8 + 1), // and of nothing
 		params.GammaCell:    3 * (3*32 + 15*10 + 3),
 	} {
-		if count[kind] != want {
-			t.Errorf("%d cells of kind %s, want %d", count[kind], kind, want)
-		}
+		check.Equal(t, count[kind], want, "cells of kind %s", kind)
 	}
 	asked := p
 	for _, o := range reduce.Published {
 		asked.Operators = append(asked.Operators, o.Name)
 	}
-	if n := len(Keys(asked, 4)) - len(ks); n != 3*(15*22-3) { // without the scalar operator
-		t.Errorf("%d cells more with all operators named, want all their sizes", n)
-	}
+	check.Equal(t, len(Keys(asked, 4))-len(ks), 3*(15*22-3), "cells more with all sizes of all operators") // without the scalar operator
 	if n := len(Keys(p, 1)); n != len(ks)-2*2*2*8-2 {
 		t.Errorf("on one CPU %d cells of %d: messages and exchanges need two, and sendrecv of τ = 1 takes the place of isolated", n, len(ks))
 	}
@@ -86,15 +82,11 @@ func TestKeys(t *testing.T) {
 	// segments of 32 KB, as isolated has.
 	longer := len(Sizes) - slices.Index(Sizes, 8192) - 1
 	p.MoreSegments, p.MoreSegmentBytes = []int{4, 8}, []int{32 << 10}
-	if n := len(Keys(p, 4)); n != len(ks)+2*2*(len(Sizes)*2+longer*3)*(3+1+2)+2*2*longer+2*2*(3+1+2) {
-		t.Errorf("with more buffers %d cells, without %d", n, len(ks))
-	}
+	check.Equal(t, len(Keys(p, 4)), len(ks)+2*2*(len(Sizes)*2+longer*3)*(3+1+2)+2*2*longer+2*2*(3+1+2), "cells with more buffers")
 	p.MoreSegments, p.MoreSegmentBytes = nil, nil
 	check.Slices(t, Keys(p, 4), ks, "keys of the same plan")
 	p.Setups = append(p.Setups, "share")
-	if n := len(Keys(p, 4)); n != len(ks)+2*2*len(Sizes)*3 {
-		t.Errorf("with share %d cells, without %d", n, len(ks))
-	}
+	check.Equal(t, len(Keys(p, 4)), len(ks)+2*2*len(Sizes)*3, "cells with share")
 }
 
 // Without a choice γ is measured of the published files' operators, and of sums one element at

@@ -2,6 +2,7 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -43,6 +44,22 @@ func Near(t testing.TB, got, want, within float64, format string, args ...any) {
 	if !(math.Abs(got-want) <= within) {
 		t.Helper()
 		differ(t, got, want, format, args...)
+	}
+}
+
+// AtMost fails the test if got is more than most, or no number.
+func AtMost[T cmp.Ordered](t testing.TB, got, most T, format string, args ...any) {
+	if !(got <= most) {
+		t.Helper()
+		t.Errorf("%s: got %v, want at most %v", fmt.Sprintf(format, args...), got, most)
+	}
+}
+
+// AtLeast fails the test if got is less than least, or no number.
+func AtLeast[T cmp.Ordered](t testing.TB, got, least T, format string, args ...any) {
+	if !(got >= least) {
+		t.Helper()
+		t.Errorf("%s: got %v, want at least %v", fmt.Sprintf(format, args...), got, least)
 	}
 }
 
