@@ -78,8 +78,6 @@ func TestGoPage(t *testing.T) {
 	blocks := regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)
 	check.AtLeast(t, len(blocks), 3, "blocks of Go")
 	for _, b := range blocks {
-		if !strings.Contains(examples.String(), b[1]) {
-			t.Errorf("no example has\n%s", b[1])
-		}
+		check.True(t, strings.Contains(examples.String(), b[1]), "no example has\n%s", b[1])
 	}
 }

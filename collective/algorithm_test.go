@@ -13,13 +13,9 @@ import (
 func TestAllAreDistinctAndDocumented(t *testing.T) {
 	seen := map[string]bool{}
 	for _, a := range All() {
-		if seen[a.String()] {
-			t.Errorf("%s is there twice", a)
-		}
+		check.True(t, !seen[a.String()], "%s is there twice", a)
 		seen[a.String()] = true
-		if a.Source == "" {
-			t.Errorf("%s names no source", a)
-		}
+		check.True(t, a.Source != "", "%s names no source", a)
 		check.Equal(t, must.Get(Lookup(a.String())), a, "Lookup")
 	}
 	names := Names(Collectives())
@@ -27,9 +23,7 @@ func TestAllAreDistinctAndDocumented(t *testing.T) {
 		t.Errorf("Collectives() = %v, want them in order, each once", names)
 	}
 	for _, want := range []string{"allgather", "allreduce", "alltoall", "barrier", "bcast", "gather", "reduce", "scatter"} {
-		if !slices.Contains(names, want) {
-			t.Errorf("Collectives() = %v lacks %s", names, want)
-		}
+		check.True(t, slices.Contains(names, want), "Collectives() = %v lacks %s", names, want)
 	}
 }
 

@@ -43,9 +43,7 @@ func TestRounds(t *testing.T) {
 				delete(want, key)
 				least, most = min(least, m.Bytes()), max(most, m.Bytes())
 			}
-			if most >= 2*least {
-				t.Errorf("messages of %d and %d bytes in one round", least, most)
-			}
+			check.True(t, most < 2*least, "messages of %d and %d bytes in one round", least, most)
 		}
 		check.Equal(t, len(want), 0, "messages left out")
 	}

@@ -49,9 +49,7 @@ func TestBootstrapCovers(t *testing.T) {
 		Bootstrapped(1, []float64{0, 1, 2}, 9), // no logarithm
 		Bootstrapped(0, []float64{1, 1, 2}, 9),
 	} {
-		if e.Known() {
-			t.Errorf("%v is known", e)
-		}
+		check.True(t, !e.Known(), "%v is known", e)
 	}
 }
 

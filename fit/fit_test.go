@@ -127,8 +127,6 @@ func TestEstimateJSON(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal(data, &back)
 		}
-		if err != nil || fmt.Sprint(back) != fmt.Sprint(e) {
-			t.Errorf("%v became %s, then %v, %v", e, data, back, err)
-		}
+		check.True(t, err == nil && fmt.Sprint(back) == fmt.Sprint(e), "%v became %s, then %v, %v", e, data, back, err)
 	}
 }

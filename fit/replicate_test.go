@@ -132,9 +132,7 @@ func TestAdjust(t *testing.T) {
 	p := []float64{0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1}
 	rejected := 0
 	for i, q := range Adjust(p) {
-		if q < p[i] || q > 1 {
-			t.Errorf("%g becomes %g", p[i], q)
-		}
+		check.True(t, q >= p[i] && q <= 1, "%g becomes %g", p[i], q)
 		if q <= 0.05 {
 			rejected++
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 )
@@ -68,9 +69,7 @@ func TestSumRefuses(t *testing.T) {
 	}
 	// With one stride lines and elements are linearly dependent.
 	line, err := SumOf([][]float64{{512, 32, 1}, {1024, 64, 1}, {2048, 128, 1}}, []float64{1000, 2000, 4000})
-	if err != nil || !close(line.Time(4096, 256, 1), 8000, 1e-3) {
-		t.Errorf("%+v, %v", line, err)
-	}
+	check.True(t, err == nil && close(line.Time(4096, 256, 1), 8000, 1e-3), "%+v, %v", line, err)
 }
 
 // Time is the fitted time of a row of terms.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -119,9 +120,7 @@ func TestRunsAreWhatMessagesSay(t *testing.T) {
 			}
 		}
 	}
-	if ruled == 0 {
-		t.Error("nothing was counted by a rule")
-	}
+	check.True(t, ruled != 0, "nothing was counted by a rule")
 }
 
 // Merged neighbours have the maxima of both.

@@ -59,9 +59,7 @@ func TestCheapest(t *testing.T) {
 		}, []Interval{{From: 1, To: 19, Advantage: 1, Unknown: true}, {20, 100, []int{0}, 2, false, false}}},
 	} {
 		got, err := Cheapest(tt.from, tt.to, tt.margin, tt.costs)
-		if err != nil || !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("%s: %+v, %v\n\twant %+v", tt.what, got, err, tt.want)
-		}
+		check.True(t, err == nil && reflect.DeepEqual(got, tt.want), "%s: %+v, %v\n\twant %+v", tt.what, got, err, tt.want)
 	}
 	failure := errors.New("no γ")
 	check.Equal(t, must.Err(Cheapest(1, 10, 0, func(int) ([]Cost, error) { return nil, failure })), failure, "error")

@@ -116,9 +116,7 @@ func TestPredictorKnowsZeros(t *testing.T) {
 	}
 	for _, model := range []string{"taulop", "libtaulop", "lognp"} {
 		p := predictorOf(t, f, Choice{Model: model})
-		if len(p.Warnings) == 0 {
-			t.Errorf("%s: no warning", model)
-		}
+		check.True(t, len(p.Warnings) != 0, "%s: no warning", model)
 		for m, want := range map[int]bool{1024: true, 8192: false} {
 			check.Equal(t, costOf(t, p, "allgather:ring", collective.Call{P: 2, M: m}).Unknown, want, "%s, m = %d: unknown", model, m)
 		}

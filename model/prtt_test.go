@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
 )
 
 // trips are the round trips of a LogGP channel: a single one is two messages of eq. (1), and of n messages
@@ -70,9 +71,7 @@ func TestAssessLogGPBelowZero(t *testing.T) {
 		if err != nil || len(warnings) > 1 || (len(warnings) == 1) != (tt.says != "") || len(warnings) == 1 && !strings.Contains(warnings[0].Error(), tt.says) {
 			t.Errorf("%+v: %v, %v; want %q", tt.within, warnings, err, tt.says)
 		}
-		if m.Latency != 0 || math.Abs(m.Overhead-50e-9) > 1e-15 {
-			t.Errorf("%+v, want half of the 100 ns of a message", m)
-		}
+		check.True(t, m.Latency == 0 && math.Abs(m.Overhead-50e-9) <= 1e-15, "%+v, want half of the 100 ns of a message", m)
 	}
 }
 

@@ -168,9 +168,7 @@ func TestEverySettingHasASchedule(t *testing.T) {
 					}
 					seen := make(map[Setting]bool)
 					for _, s := range l.Settings(c, p, m) {
-						if seen[s] || s.Own() {
-							t.Errorf("%s offers %s of %s twice, or it is none", l.Version, s, c)
-						}
+						check.True(t, !seen[s] && !s.Own(), "%s offers %s of %s twice, or it is none", l.Version, s, c)
 						seen[s] = true
 						check.NoError(t, must.Err(l.Schedule(c, s, collective.Call{P: p, M: m})), "%s, %s of %s among %d", l.Version, s, c, p)
 					}
@@ -522,9 +520,7 @@ func FuzzReadTree(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		own, err := ReadTree(bytes.NewReader(text), "base.json")
 		if err != nil {
-			if strings.Contains(err.Error(), "\n") {
-				t.Errorf("%q is no sentence", err)
-			}
+			check.True(t, !strings.Contains(err.Error(), "\n"), "%q is no sentence", err)
 			return
 		}
 		own.Choice(collective.Bcast, 8, 1000, 8)

@@ -14,9 +14,7 @@ import (
 func TestLibraries(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, l := range Libraries() {
-		if seen[l.Name] || l.Title == "" || len(l.Ways) == 0 || l.Version == "" || l.own == nil {
-			t.Errorf("%+v", l)
-		}
+		check.True(t, !seen[l.Name] && l.Title != "" && len(l.Ways) != 0 && l.Version != "" && l.own != nil, "%+v", l)
 		seen[l.Name] = true
 		least := 0
 		for i, w := range l.Ways {

@@ -97,9 +97,7 @@ func FuzzParse(f *testing.F) {
 // checkSet: the set is ascending and bounded, and the same after it is written and read.
 func checkSet(t *testing.T, set numa.CPUSet) {
 	t.Helper()
-	if !slices.Equal(set, numa.SetOf(set...)) || set.Len() > 1<<13 {
-		t.Errorf("%v is not ascending or too large", set)
-	}
+	check.True(t, slices.Equal(set, numa.SetOf(set...)) && set.Len() <= 1<<13, "%v is not ascending or too large", set)
 	again := must.Get(numa.ParseList(set.String()))
 	check.Slices(t, again, set, "came back as")
 }

@@ -214,9 +214,7 @@ func TestPlacements(t *testing.T) {
 			for i, start := range append(m.FirstCPUs(), -1) {
 				p, err := m.PlaceFrom(start, policy, n+3)
 				if err != nil {
-					if m.Has(policy) || !errors.Is(err, numa.ErrNoSuchLevel) {
-						t.Errorf("%s: %v", name, err)
-					}
+					check.True(t, !m.Has(policy) && errors.Is(err, numa.ErrNoSuchLevel), "%s: %v", name, err)
 					break
 				}
 				if start >= 0 && i%5 > 0 {
@@ -312,9 +310,7 @@ func checkOrder(t *testing.T, m *numa.Machine, p numa.Placement, start int) {
 		g := fmt.Sprint(turn[w.Core], kindOf(m, w.ID), " ", group(w))
 		turn[w.Core]++
 		if g != last {
-			if done[g] {
-				t.Errorf("worker %d is in group %q again, after %q", i, g, last)
-			}
+			check.True(t, !done[g], "worker %d is in group %q again, after %q", i, g, last)
 			done[g], last, now = true, g, 0
 		}
 		if unit != nil {

@@ -13,6 +13,7 @@ import (
 	"testing/fstest"
 
 	"github.com/taulop/taulop/internal/sysfs"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/snapshot"
 )
@@ -77,9 +78,7 @@ func TestSnapshots(t *testing.T) {
 					}
 				}
 			}
-			if changed == 0 {
-				t.Error("nothing was changed")
-			}
+			check.True(t, changed != 0, "nothing was changed")
 		})
 	}
 }

@@ -454,9 +454,7 @@ func FuzzRead(f *testing.F) {
 		file, err := Read(bytes.NewReader(data), "f")
 		if err != nil {
 			named := strings.HasPrefix(err.Error(), "f:") || strings.HasPrefix(err.Error(), "f is empty")
-			if file != nil || !named || strings.Contains(err.Error(), "\n") {
-				t.Errorf("error without file and line: %q", err)
-			}
+			check.True(t, file == nil && named && !strings.Contains(err.Error(), "\n"), "error without file and line: %q", err)
 			return
 		}
 		first := written(t, file)

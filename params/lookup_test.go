@@ -35,9 +35,7 @@ func sameTimes(t *testing.T, what string, got, wantNs [][]float64) {
 			good = math.Abs(got[i][j]-wantNs[i][j]/1e9) <= 1e-12*math.Abs(got[i][j])
 		}
 	}
-	if !good {
-		t.Errorf("%s: got %v s, want %v ns", what, got, wantNs)
-	}
+	check.True(t, good, "%s: got %v s, want %v ns", what, got, wantNs)
 }
 
 func TestTables(t *testing.T) {
@@ -192,9 +190,7 @@ func TestImportRoundTrip(t *testing.T) {
 		gamma := must.Get(ReadGammaText(bytes.NewReader(gammas[gammaPath]), gammaPath))
 		f := reread(t, written(t, FromText(table, gamma)))
 		full, missing, err := must.Get(f.Table(Selection{})).Fill()
-		if err != nil || len(missing) > 0 {
-			t.Errorf("%s: %q, %v", path, missing, err)
-		}
+		check.True(t, err == nil && len(missing) == 0, "%s: %q, %v", path, missing, err)
 		fitted, missing := must.Get(f.Gamma("")).Fit(full.Transfers.Sizes)
 		check.Empty(t, missing, "missing in %s", gammaPath)
 		var shm, reductions bytes.Buffer

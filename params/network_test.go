@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/check"
 )
 
 // ib is a file with a network of two sizes and two τ.
@@ -50,9 +52,7 @@ func TestNetworkLacks(t *testing.T) {
 	packet.Bytes = 32
 	f.Cells = append(f.Cells, packet)
 	_, of, err := f.Network("")
-	if err != nil || of.Lacking != nil || !slices.Equal(of.Transfers.Sizes, []int{1, 64}) {
-		t.Errorf("%+v, %v", of, err)
-	}
+	check.True(t, err == nil && of.Lacking == nil && slices.Equal(of.Transfers.Sizes, []int{1, 64}), "%+v, %v", of, err)
 	f.Plan.Sizes = []int{1, 32, 64}
 	if _, of, err = f.Network(""); err != nil || !errors.Is(of.Lacking, ErrUnmeasured) || errors.Is(of.Lacking, ErrUnfinished) || !strings.Contains(of.Lacking.Error(), "of m = 32 at τ = 2") {
 		t.Errorf("%+v, %v", of, err)

@@ -85,9 +85,7 @@ func TestWhoseOverheads(t *testing.T) {
 		Cell{Key: Key{Kind: MessageCell, Placement: numa.Local, Tau: 1, Bytes: 64}.Named("PingPong"), Time: fit.Median([]float64{900})})
 	for _, want := range []float64{760, 90, 7} {
 		o := f.Overheads(Selection{})
-		if len(o) != 1 || o[0].Time.Center != want {
-			t.Errorf("%+v, want %g", o, want)
-		}
+		check.True(t, len(o) == 1 && o[0].Time.Center == want, "%+v, want %g", o, want)
 		last := slices.IndexFunc(f.Cells, func(c Cell) bool { return c.VariantName() == "PingPong" })
 		if last < 0 {
 			last = slices.IndexFunc(f.Cells, func(c Cell) bool { return c.Kind == MessageCell })

@@ -38,9 +38,7 @@ func TestNamed(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal(text, &again)
 		}
-		if err != nil || again != k {
-			t.Errorf("%s is %+v, %v", text, again, err)
-		}
+		check.True(t, err == nil && again == k, "%s is %+v, %v", text, again, err)
 	}
 }
 

@@ -120,9 +120,7 @@ func compare(t *testing.T, o tried, inout, in []byte, j, i, n int) {
 		o.loop(unsafe.Pointer(&want[j]), unsafe.Pointer(&in[i]), n)
 	}
 	o.Apply(inout[j:j+m], in[i:i+m])
-	if !bytes.Equal(in, unchanged) {
-		t.Errorf("%s of %s changed its operand in", o.Name, o.version)
-	}
+	check.True(t, bytes.Equal(in, unchanged), "%s of %s changed its operand in", o.Name, o.version)
 	for at := 0; at < len(inout); at += o.Element {
 		got, want := inout[at:min(at+o.Element, len(inout))], want[at:min(at+o.Element, len(inout))]
 		if !bytes.Equal(got, want) && !(at >= j && at < j+m && sameNaN(o.Name, got, want)) {

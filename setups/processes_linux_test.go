@@ -102,9 +102,7 @@ func TestProcessesTellLoads(t *testing.T) {
 		if team.placement.Oversubscribed || l.Buffers == 0 && l.Next == 0 {
 			t.Skip("nothing can be read here")
 		}
-		if l.Buffers != 4 || l.Next <= 0 {
-			t.Errorf("%+v, want those of two arenas of two ranks", l)
-		}
+		check.True(t, l.Buffers == 4 && l.Next > 0, "%+v, want those of two arenas of two ranks", l)
 	}
 }
 
@@ -121,9 +119,7 @@ func TestProcessesProveBytes(t *testing.T) {
 			t.Errorf("the bytes of run %d: %v", 1-i, err)
 		}
 	}
-	if run.brought(0, 0) == run.brought(0, 1) {
-		t.Error("two runs bring the same bytes")
-	}
+	check.True(t, run.brought(0, 0) != run.brought(0, 1), "two runs bring the same bytes")
 }
 
 // If a worker's process dies, the run ends before the watchdog would end it, the error names the

@@ -124,9 +124,7 @@ func TestWrongBytesAreFound(t *testing.T) {
 				for _, own := range run.own(0) {
 					clear(own)
 				}
-				if run.check(0) == nil {
-					t.Errorf("%s: an empty intermediate buffer went unseen", s.Name)
-				}
+				check.True(t, run.check(0) != nil, "%s: an empty intermediate buffer went unseen", s.Name)
 			}
 			run.unmap()
 		}

@@ -70,12 +70,8 @@ func TestChannelBlocks(t *testing.T) {
 		fast.Receive(buf)
 	}
 	time.AfterFunc(20*time.Millisecond, func() { stop.Store(true) })
-	if s.Send(buf) {
-		t.Error("the writer overwrote a segment that one reader had not read")
-	}
-	if fast.Receive(buf) {
-		t.Error("a reader got a segment before it was written")
-	}
+	check.True(t, !s.Send(buf), "the writer overwrote a segment that one reader had not read")
+	check.True(t, !fast.Receive(buf), "a reader got a segment before it was written")
 	stop.Store(false)
 	if !slow.Receive(buf) || !s.Send(buf) || !fast.Receive(buf) {
 		t.Error("the channel did not go on after the slow reader had read")
@@ -226,9 +222,7 @@ func TestRing(t *testing.T) {
 		// A worker that is told to stop does not wait.
 		stop.Store(true)
 		w := NewWaiter(stop, true)
-		if r.Pass(0, passed[0], 1, w) {
-			t.Errorf("%d workers: a round without the others", n)
-		}
+		check.True(t, !r.Pass(0, passed[0], 1, w), "%d workers: a round without the others", n)
 		if _, ok := r.Follow(100, w); ok {
 			t.Errorf("%d workers: told an announcement before it was made", n)
 		}

@@ -147,9 +147,7 @@ func TestLitmusFindsBrokenMessages(t *testing.T) {
 		}
 		sent, wrong := p.run(t)
 		t.Logf("%s: after %d messages: %s", name, sent, wrong)
-		if wrong == "" {
-			t.Errorf("%s: not found in %d messages", name, sent)
-		}
+		check.True(t, wrong != "", "%s: not found in %d messages", name, sent)
 	}
 }
 

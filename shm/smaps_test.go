@@ -43,9 +43,7 @@ func TestRegionHugeBytes(t *testing.T) {
 	}
 	clear(r.Bytes())
 	n, err := r.HugeBytes()
-	if err != nil || n < 0 || n > 16<<20 {
-		t.Errorf("%d of %d bytes in huge pages, %v", n, 16<<20, err)
-	}
+	check.True(t, err == nil && n >= 0 && n <= 16<<20, "%d of %d bytes in huge pages, %v", n, 16<<20, err)
 }
 
 func FuzzHugeBytes(f *testing.F) {

@@ -64,9 +64,7 @@ func TestWarningsAreLast(t *testing.T) {
 		cmd, args := find(strings.Fields(line))
 		check.NoError(t, cmd.run(t.Context(), &both, &both, args), "%s", line)
 		result, warning, warned := strings.Cut(both.String(), "taulop: warning: ")
-		if !warned || strings.Count(result, "\n") < 5 || strings.Count(warning, "\n") != 1 {
-			t.Errorf("%s:\n%s", line, &both)
-		}
+		check.True(t, warned && strings.Count(result, "\n") >= 5 && strings.Count(warning, "\n") == 1, "%s:\n%s", line, &both)
 	}
 }
 
@@ -129,9 +127,7 @@ func TestPackagesSpeakOfNoFlags(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || read < 100 {
-		t.Errorf("read %d files, %v", read, err)
-	}
+	check.True(t, err == nil && read >= 100, "read %d files, %v", read, err)
 	for dir, texts := range found {
 		if !declares[dir] {
 			t.Error(strings.Join(texts, "\n"))
@@ -162,12 +158,8 @@ func TestManualAndCompletion(t *testing.T) {
 			line := append(strings.Fields(m.name), "-")
 			offered := strings.Join(complete(line), "\n")
 			for _, s := range m.settings() {
-				if !strings.Contains(offered, "-"+s.name+"\t") {
-					t.Errorf("%q: completion has no -%s", line, s.name)
-				}
-				if !strings.Contains(manual, `\fB\-`+roff(s.name)+`\fR`) {
-					t.Errorf("the manual has no -%s of %q", s.name, m.name)
-				}
+				check.True(t, strings.Contains(offered, "-"+s.name+"\t"), "%q: completion has no -%s", line, s.name)
+				check.True(t, strings.Contains(manual, `\fB\-`+roff(s.name)+`\fR`), "the manual has no -%s of %q", s.name, m.name)
 			}
 		}
 	}

@@ -108,9 +108,7 @@ func checkShown(t *testing.T, where string, line []string, written ...string) (e
 		rows, err := r.ReadAll()
 		check.NoError(t, err, "%s: %q", where, line)
 		for _, cell := range slices.Concat(rows...) {
-			if strings.HasPrefix(cell, "=") {
-				t.Errorf("%s: %q: a spreadsheet runs %q", where, line, cell)
-			}
+			check.True(t, !strings.HasPrefix(cell, "="), "%s: %q: a spreadsheet runs %q", where, line, cell)
 		}
 	}
 	return err

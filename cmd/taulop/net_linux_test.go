@@ -42,9 +42,7 @@ func TestNetFailsEarly(t *testing.T) {
 	time.AfterFunc(time.Second, func() { listener.Process.Kill() }) // it measures by then, and its first launch takes longer
 	said, err := p.lead(t, "-time", "60s", "-launches", "6", "-o", file)
 	listener.Wait()
-	if status(err) != 1 || !strings.Contains(string(said), p.address) {
-		t.Errorf("%v\n%s", err, said)
-	}
+	check.True(t, status(err) == 1 && strings.Contains(string(said), p.address), "%v\n%s", err, said)
 	check.Equal(t, len(must.Get(os.ReadDir(filepath.Dir(file)))), 0, "there")
 }
 

@@ -162,9 +162,7 @@ func TestPlan(t *testing.T) {
 		t.Errorf("%v %s\n%s", err, errOut, out)
 	}
 	out, _, err = run(t, on(machine, "tune", "-timed "+job+" -explain")...)
-	if err != nil || !strings.Contains(out, "timed") || !strings.Contains(out, "gain in %") {
-		t.Errorf("%v\n%s", err, out)
-	}
+	check.True(t, err == nil && strings.Contains(out, "timed") && strings.Contains(out, "gain in %"), "%v\n%s", err, out)
 	for pass := range 4 { // an interval takes six
 		must.Do(os.Remove(filepath.Join(job, "results", fmt.Sprintf("P-%d.tsv", pass))))
 	}
@@ -226,9 +224,7 @@ func TestPlotsAreWritten(t *testing.T) {
 		}
 	}
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %q, %v", left, err)
-	}
+	check.True(t, err == nil && len(left) == 0, "left behind: %q, %v", left, err)
 	if help, _, _ := run(t, "plot", "-h"); strings.Count(help, "taulop plot ") != len(plotKinds)+1 {
 		t.Errorf("the help has no example of each kind:\n%s", help)
 	}
@@ -260,9 +256,7 @@ func TestExportStreams(t *testing.T) {
 	for _, format := range []string{"csv", "benchfmt"} {
 		var out largest
 		must.Do(named("export").run(context.Background(), &out, io.Discard, []string{"-format", format, file}))
-		if out.all < 1<<19 || out.most > 1<<16 {
-			t.Errorf("%s: %d bytes, up to %d at once", format, out.all, out.most)
-		}
+		check.True(t, out.all >= 1<<19 && out.most <= 1<<16, "%s: %d bytes, up to %d at once", format, out.all, out.most)
 	}
 }
 

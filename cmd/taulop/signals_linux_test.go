@@ -194,9 +194,7 @@ func (c signalled) interrupted(t *testing.T, program, host string, m moment) {
 	go func() { cmd.Wait(); close(ended) }()
 	switch {
 	case m.sample > 0:
-		if hung(ended) == 0 {
-			t.Error("no launch came to the sample")
-		}
+		check.True(t, hung(ended) != 0, "no launch came to the sample")
 	case c.unread:
 		untilWithin(t, cmd.Process.Pid, printing)
 	default:
@@ -227,9 +225,7 @@ func (c signalled) checkEnd(t *testing.T, status syscall.WaitStatus, signal sysc
 	}
 	right := status.Signaled() && status.Signal() == signal || // too early to be caught
 		status.ExitStatus() == 128+int(signal) || c.ends && (status.ExitStatus() == 0 || strings.Contains(said, "within -time"))
-	if !right || strings.Contains(said, "goroutine ") {
-		t.Errorf("status %#x after %v:\n%s", status, signal, said)
-	}
+	check.True(t, right && !strings.Contains(said, "goroutine "), "status %#x after %v:\n%s", status, signal, said)
 	if written == "" {
 		return
 	}

@@ -37,9 +37,7 @@ func TestTwoSweepsIntoOneFile(t *testing.T) {
 	}
 	defer lock.Unlock()
 	_, _, err := run(t, "sweep", "-o", file)
-	if exitStatus(err) != 2 || !strings.Contains(err.Error(), "another taulop") {
-		t.Errorf("second sweep: %v", err)
-	}
+	check.True(t, exitStatus(err) == 2 && strings.Contains(err.Error(), "another taulop"), "second sweep: %v", err)
 }
 
 // small is a changed file of a short sweep.
@@ -262,9 +260,7 @@ func TestStoppedPatterns(t *testing.T) {
 			t.Errorf("%s of %d bytes: %+v", c.Variant, c.Bytes, c.Time)
 		}
 	}
-	if patterns == 0 || patterns > 2*11 {
-		t.Errorf("%d cells of patterns, want up to 22", patterns)
-	}
+	check.True(t, patterns != 0 && patterns <= 2*11, "%d cells of patterns, want up to 22", patterns)
 }
 
 // A survey that did not reach its cells says how much time they take.
@@ -348,15 +344,11 @@ func TestSweepSurvivesKilling(t *testing.T) {
 	}
 	keepsAll(t, before, after)
 	for _, c := range after.Cells {
-		if !c.Time.Known() {
-			t.Errorf("no interval: %+v", c.Key)
-		}
+		check.True(t, c.Time.Known(), "no interval: %+v", c.Key)
 	}
 	entries, err := os.ReadDir(dir)
 	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), ".taulop-") }) // killed while it was written
-	if err != nil || len(entries) != 1 {
-		t.Errorf("left in the directory: %v, %v; want the file", entries, err)
-	}
+	check.True(t, err == nil && len(entries) == 1, "left in the directory: %v, %v; want the file", entries, err)
 }
 
 // What two sessions leave open is no fault of the machine: a third one tells.

@@ -160,9 +160,7 @@ func TestTransfersOverSize(t *testing.T) {
 	m := fromText("metropolis", []int{1, 64, 4096, 262144}, metropolis8K[:4]...)
 	d := svg(t, must.Get(TransfersOverSize([]compare.Machine{m}, Choice{})))
 	for _, want := range []string{"1", "64", "4K", "256K", "10 µs", "τ = 1", "τ = 2", "τ = 4", "m, bytes", "L(m,τ)"} {
-		if !slices.Contains(d.texts, want) {
-			t.Errorf("no %q in %q", want, d.texts)
-		}
+		check.True(t, slices.Contains(d.texts, want), "no %q in %q", want, d.texts)
 	}
 	if slices.Contains(d.texts, "τ = 3") || len(d.lines(green)) != 1 || len(d.lines(green)[0].points) != 4 {
 		t.Errorf("%q, lines %v", d.texts, d.lines(green))
@@ -175,21 +173,15 @@ func TestTransfersOverTau(t *testing.T) {
 	d := svg(t, must.Get(TransfersOverTau(two, Choice{})))
 	contains.All(t, d.text(), "a, ring, placement local, in cache", "a, bcast, placement local, in cache", "metropolis, published parameters", "m = 8K",
 		"L(8K,τ), µs", "lower is better", "95 % intervals, where known")
-	if d.has("remote") || d.has("off cache") {
-		t.Error("remote memory or off cache, and nobody asked for them")
-	}
-	if !slices.Contains(d.texts, "0") {
-		t.Errorf("the axis does not begin at zero: %q", d.texts)
-	}
+	check.True(t, !d.has("remote") && !d.has("off cache"), "remote memory or off cache, and nobody asked for them")
+	check.True(t, slices.Contains(d.texts, "0"), "the axis does not begin at zero: %q", d.texts)
 	bars := 0
 	for _, p := range d.paths {
 		if strings.Contains(p.style, "stroke-width:0.6") && strings.Contains(p.style, blue) {
 			bars++
 		}
 	}
-	if bars == 0 {
-		t.Error("intervals are not drawn")
-	}
+	check.True(t, bars != 0, "intervals are not drawn")
 	d = svg(t, must.Get(TransfersOverTau(two[:1], Choice{Choice: compare.Choice{Setups: []string{"ring"}, Placements: []numa.Policy{numa.Remote}, Caches: []bool{true}}, Taus: []int{1, 2, 4}})))
 	if !d.has("a · S = 8K · ring · placement remote · off cache") || len(d.lines(blue)) != 1 || len(d.lines(blue)[0].points) != 3 || d.lines(vermillion) != nil {
 		t.Errorf("chosen: %q, %v", d.texts, d.lines(blue))
@@ -253,14 +245,10 @@ func TestSharedCopies(t *testing.T) {
 	}
 	all := svg(t, must.Get(Copies([]compare.Machine{m}, Choice{})))
 	for _, name := range []string{"τ = 1, copy", "τ = 2, copy", "τ = 1, share", "τ = 2, share"} {
-		if !all.has(name) {
-			t.Errorf("no line %q in %q", name, all.texts)
-		}
+		check.True(t, all.has(name), "no line %q in %q", name, all.texts)
 	}
 	one := svg(t, must.Get(Copies([]compare.Machine{m}, Choice{Choice: compare.Choice{Setups: []string{"share"}}})))
-	if !strings.Contains(strings.Join(one.texts, " "), "· share ·") || one.has("τ = 1, copy") {
-		t.Errorf("%q", one.texts)
-	}
+	check.True(t, strings.Contains(strings.Join(one.texts, " "), "· share ·") && !one.has("τ = 1, copy"), "%q", one.texts)
 }
 
 // charts are one of each kind, and those that are hard to lay out.

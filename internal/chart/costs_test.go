@@ -97,9 +97,7 @@ func TestSlowerIsDarker(t *testing.T) {
 	for v := 50.0; v <= 400; v += 10 {
 		r, g, b, _ := h.shade(v).RGBA()
 		light := 0.2126*float64(r) + 0.7152*float64(g) + 0.0722*float64(b)
-		if light >= last {
-			t.Errorf("%g ns is no darker than %g ns", v, v-10)
-		}
+		check.True(t, light < last, "%g ns is no darker than %g ns", v, v-10)
 		last = light
 	}
 }
@@ -127,8 +125,6 @@ func TestHeatMaps(t *testing.T) {
 			t.Errorf("%d CPUs: %g cm high", tt.cpus, l.panels[0].height/vg.Centimeter)
 		}
 		last = l.height
-		if labels < 4 || labels > 4*30+4 {
-			t.Errorf("%d CPUs: %d labels", tt.cpus, labels)
-		}
+		check.True(t, labels >= 4 && labels <= 4*30+4, "%d CPUs: %d labels", tt.cpus, labels)
 	}
 }

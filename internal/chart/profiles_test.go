@@ -204,9 +204,7 @@ func TestFittedLines(t *testing.T) {
 				t.Errorf("%s: fitted from m = %g to %g", p.Name, first, last)
 			}
 		}
-		if lines == 0 || fits != lines {
-			t.Errorf("%s: %d fitted lines of %d", p.Name, fits, lines)
-		}
+		check.True(t, lines != 0 && fits == lines, "%s: %d fitted lines of %d", p.Name, fits, lines)
 	}
 	few := Choice{Choice: compare.Choice{Sizes: []int{1024, 2048, 4096}}}
 	if c := must.Get(patterns([]compare.Machine{surveyed("a", []int{1024}, 2)}, few)); slices.ContainsFunc(c.Panels[0].Series, func(s Series) bool { return s.Bare }) || strings.Contains(strings.Join(c.Caption, ""), "T_s") {

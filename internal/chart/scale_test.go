@@ -68,9 +68,7 @@ func TestLogarithmicAxes(t *testing.T) {
 		for i, v := range values {
 			at[i] = s.Normalize(s.lo, s.hi, v)
 		}
-		if math.Abs(at[2]-at[1]-(at[1]-at[0])) > 1e-9 || at[0] >= at[1] {
-			t.Errorf("%v are at %v", values, at)
-		}
+		check.True(t, math.Abs(at[2]-at[1]-(at[1]-at[0])) <= 1e-9 && at[0] < at[1], "%v are at %v", values, at)
 	}
 }
 

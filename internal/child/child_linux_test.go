@@ -110,9 +110,7 @@ func TestTimersOfChildrenAreLate(t *testing.T) {
 	again.Stdout = &out
 	must.Do(Start(again, 0))
 	must.Do(again.Wait())
-	if out.String() == fmt.Sprint(slack, nil) {
-		t.Error("the next child has the slack of the one before")
-	}
+	check.True(t, out.String() != fmt.Sprint(slack, nil), "the next child has the slack of the one before")
 	if own := must.Get(unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)); own >= int(slack) {
 		t.Errorf("the parent has a slack of %v itself", time.Duration(own))
 	}

@@ -42,9 +42,7 @@ func TestReadReduced(t *testing.T) {
 		t.Fatalf("%d of %d files, skipped %v, want %v: %v", last, len(paths), skippedToo, skipped, err)
 	}
 	got, err := compare.NewOverview(reduced, compare.Choice{})
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("the fleet is %+v (%v), want %+v", got, err, want)
-	}
+	check.True(t, err == nil && reflect.DeepEqual(got, want), "the fleet is %+v (%v), want %+v", got, err, want)
 	if len(got.Outliers) == 0 || got.Outliers[0].Machine != "node0003" {
 		t.Errorf("outliers %+v; node0003 is slow", got.Outliers)
 	}

@@ -196,9 +196,7 @@ func TestFleetStates(t *testing.T) {
 	if o.State == nil || math.Abs(o.State.NS-60) > 3 || len(o.State.Machines) != 13 || len(o.Machines) != 13 {
 		t.Errorf("%d machines in %+v", len(o.Machines), o.State)
 	}
-	if len(o.Outliers) != 1 || o.Outliers[0].Machine != "n03" {
-		t.Errorf("outliers %+v", o.Outliers)
-	}
+	check.True(t, len(o.Outliers) == 1 && o.Outliers[0].Machine == "n03", "outliers %+v", o.Outliers)
 	contains.All(t, fmt.Sprint(o.Warnings), "n09: not compared, for there was no state with a flag of")
 }
 

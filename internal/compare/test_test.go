@@ -114,9 +114,7 @@ func TestVerdictOfImported(t *testing.T) {
 		if text := said(&c.Verdict); !strings.Contains(text, want) || strings.Contains(text, "session") {
 			t.Errorf("%d times: %q, want %q and no word of sessions", times, text, want)
 		}
-		if c.Untested() {
-			t.Errorf("%d times: that nothing could be tested is a failure", times)
-		}
+		check.True(t, !c.Untested(), "%d times: that nothing could be tested is a failure", times)
 	}
 	sweep := machine("c", map[int]float64{1: 1000})
 	contains.Error(t, must.Err(New([]Machine{sweep, imported("a", 12, 100)}, Choice{})), "a has messages by levels and no transfers, L(m,τ): put the machines side by side with taulop predict")

@@ -31,19 +31,13 @@ func TestRead(t *testing.T) {
 		if err != nil || len(m) != 3 || m[1][0] != 10.5 || m[0][2] != 40 || m[2][1] != 41.25 || m[1][2] != 41.25 || !math.IsNaN(m[1][1]) {
 			t.Errorf("%s: %v, %v", name, m, err)
 		}
-		if !Looks(text) {
-			t.Errorf("%s does not look like a matrix", name)
-		}
+		check.True(t, Looks(text), "%s does not look like a matrix", name)
 	}
 	for _, text := range []string{"", "\n", "0\n0\n", "1,2,3\n4,5,6\n", "0,10\n11,12\n", ",,\n10,\n", "m,us\n1,2\n"} {
-		if Looks(text) {
-			t.Errorf("%q looks like a matrix", text)
-		}
+		check.True(t, !Looks(text), "%q looks like a matrix", text)
 	}
 	m, err := Read(strings.NewReader(",,\n,,\n40,,\n"), "m.csv") // some CPUs were not measured
-	if err != nil || m[2][0] != 40 || !math.IsNaN(m[2][1]) {
-		t.Errorf("%v, %v", m, err)
-	}
+	check.True(t, err == nil && m[2][0] == 40 && math.IsNaN(m[2][1]), "%v, %v", m, err)
 }
 
 func TestReadRefuses(t *testing.T) {

@@ -101,17 +101,13 @@ func TestFirstCPUs(t *testing.T) {
 			t.Errorf("launch %d began at CPU %d, the file has %d: %v", i, first, x.File.Launches[i].FirstCPU, m.firstCPUs)
 		}
 	}
-	if len(count) != 3 || count[0]+count[8]+count[16] != 7 {
-		t.Errorf("launches began at %v", count)
-	}
+	check.True(t, len(count) == 3 && count[0]+count[8]+count[16] == 7, "launches began at %v", count)
 	x = experiment(2, m)
 	m.firstCPUs, x.Launches, x.FirstCPUs, x.Cells[1].Set = nil, 12, []int{0, 8}, 1
 	must.Do(x.Run(context.Background()))
 	sets := make(map[[2]int]int) // launches by set and CPU
 	for set, c := range x.File.Cells {
-		if !c.Time.Known() || c.Time.N != 6 {
-			t.Errorf("m = %d: %v", c.Bytes, c.Time)
-		}
+		check.True(t, c.Time.Known() && c.Time.N == 6, "m = %d: %v", c.Bytes, c.Time)
 		for _, s := range c.Samples {
 			if sets[[2]int{set, m.firstCPUs[s.Launch]}]++; int(s.Launch)%2 != set {
 				t.Errorf("launch %d visits set %d", s.Launch, set)
@@ -307,9 +303,7 @@ func TestLaunchDies(t *testing.T) {
 	if samples != 6*20-1 || m.launches != 7 || len(x.File.Warnings) != 1 || !strings.Contains(x.File.Warnings[0], "a launch died while it visited copy") {
 		t.Errorf("%d samples of %d launches, warnings %q", samples, m.launches, x.File.Warnings)
 	}
-	if !x.File.Launches[2].Died || x.File.Launches[3].Died {
-		t.Errorf("%+v", x.File.Launches)
-	}
+	check.True(t, x.File.Launches[2].Died && !x.File.Launches[3].Died, "%+v", x.File.Launches)
 }
 
 // An experiment ends with an error if launches die without a result, or if a visit fails.
@@ -451,9 +445,7 @@ func TestOnce(t *testing.T) {
 	}
 	for _, o := range m.orders[1:] {
 		for _, v := range o.Visits {
-			if v.Hint == 0 {
-				t.Errorf("%v without a hint", v.Key)
-			}
+			check.True(t, v.Hint != 0, "%v without a hint", v.Key)
 		}
 	}
 	check.AtLeast(t, launches, 1+LeastLaunches+LeastLaunches-1, "launches")

@@ -156,15 +156,11 @@ func TestNarrow(t *testing.T) {
 			in[p.cell] = true
 		}
 		for i := range of.cells / 25 * 25 {
-			if !in[i] {
-				t.Errorf("%d states, %v: cell %d of tier %d is left out", of.states, of.time, i, i/25)
-			}
+			check.True(t, in[i], "%d states, %v: cell %d of tier %d is left out", of.states, of.time, i, i/25)
 		}
 		r.launch++
 		for _, p := range r.narrow(r.places()) {
-			if !in[p.cell] {
-				t.Errorf("%d states, %v: the next launch visits cell %d, too", of.states, of.time, p.cell)
-			}
+			check.True(t, in[p.cell], "%d states, %v: the next launch visits cell %d, too", of.states, of.time, p.cell)
 		}
 	}
 }

@@ -150,9 +150,7 @@ func TestAdvice(t *testing.T) {
 			"Worth improving first: log, 100 % of the time; as one transfer of 1000K it would take 2.02 ms instead of 1.00 s, and all of it 2.02 ms."},
 	} {
 		e, err := NewMachine("host", []*params.File{simple()}, model.Choice{}).Estimate(read(t, "ranks = 2\n"+tt.phases))
-		if err != nil || e.Advice != tt.want {
-			t.Errorf("%v\n%s\nwant\n%s", err, e.Advice, tt.want)
-		}
+		check.True(t, err == nil && e.Advice == tt.want, "%v\n%s\nwant\n%s", err, e.Advice, tt.want)
 	}
 }
 
@@ -172,9 +170,7 @@ func TestLacking(t *testing.T) {
 	} {
 		var lacks *LackingError
 		_, err := NewMachine("host", []*params.File{simple()}, model.Choice{Model: tt.model}).Estimate(read(t, "ranks = 2\n[[phase]]\n"+tt.phase))
-		if !errors.As(err, &lacks) || lacks.Kind != tt.kind {
-			t.Errorf("%s: %v, want one of %s", tt.phase, err, tt.kind)
-		}
+		check.True(t, errors.As(err, &lacks) && lacks.Kind == tt.kind, "%s: %v, want one of %s", tt.phase, err, tt.kind)
 	}
 }
 

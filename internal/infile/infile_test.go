@@ -18,17 +18,13 @@ func TestReadCompressed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.tsv.gz")
 	must.Do(os.WriteFile(path, []byte("\x1f\x8b\x08"), 0o600))
 	_, err := Read(path, func(io.Reader, string) (int, error) { return 0, nil })
-	if err == nil || err.Error() != path+" is compressed by gzip: unpack it with gunzip first" {
-		t.Error(err)
-	}
+	check.True(t, err != nil && err.Error() == path+" is compressed by gzip: unpack it with gunzip first", "%v", err)
 }
 
 func TestOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.json")
 	_, err := Open(path)
-	if !errors.Is(err, fs.ErrNotExist) || err.Error() != path+" is not there: check its name" {
-		t.Error(err)
-	}
+	check.True(t, errors.Is(err, fs.ErrNotExist) && err.Error() == path+" is not there: check its name", "%v", err)
 	must.Do(os.WriteFile(path, nil, 0o600))
 	f := must.Get(Open(path))
 	f.Close()
@@ -96,15 +92,11 @@ func FuzzNames(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		names, err := Names(strings.NewReader(text), "list")
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), "list") {
-				t.Errorf("an error without the list's name: %v", err)
-			}
+			check.True(t, strings.HasPrefix(err.Error(), "list"), "an error without the list's name: %v", err)
 			return
 		}
 		for _, name := range names {
-			if name == "" || strings.ContainsAny(name, "\n\x00") {
-				t.Errorf("%q is no name", name)
-			}
+			check.True(t, name != "" && !strings.ContainsAny(name, "\n\x00"), "%q is no name", name)
 		}
 		check.Equal(t, len(must.Get(Names(strings.NewReader(strings.Join(names, "\n")), "again"))), len(names), "%q, read again", names)
 	})

@@ -84,14 +84,10 @@ func TestConclude(t *testing.T) {
 	beyond := []Cell{{Collective: "bcast", P: 2, Bytes: 4096, Options: m.Cells[0].Options}}
 	concluded := m.Conclude(r, beyond)
 	for i, c := range concluded {
-		if c.Setting.ID != 1 || c.Timed != (i < 2) || !(c.Gain.Lo > 0) {
-			t.Errorf("%+v", c)
-		}
+		check.True(t, c.Setting.ID == 1 && c.Timed == (i < 2) && c.Gain.Lo > 0, "%+v", c)
 	}
 	rules := Rules(concluded, openMPI(t), func(int) int { return 1 })
-	if len(rules) == 0 || rules[0].From != 1024 || rules[len(rules)-1].To != 4096 {
-		t.Errorf("%+v", rules)
-	}
+	check.True(t, len(rules) != 0 && rules[0].From == 1024 && rules[len(rules)-1].To == 4096, "%+v", rules)
 	// A component is compared with the own choice.
 	m.Components = []mpi.Component{{Name: "sm"}}
 	for i := range 6 {
@@ -112,9 +108,7 @@ func TestConclude(t *testing.T) {
 		return strings.Contains(name, "sm") || name < "results/P2-rules-3"
 	})
 	for _, c := range m.Conclude(must.Get(m.Read(folder, openMPI(t))), nil) {
-		if !c.Setting.Own() {
-			t.Errorf("of three passes: %+v", c)
-		}
+		check.True(t, c.Setting.Own(), "of three passes: %+v", c)
 	}
 }
 
@@ -146,9 +140,7 @@ func TestConcludeOfMany(t *testing.T) {
 		}
 		check.Equal(t, c.Timed, (i == 100), "cell %d", i)
 	}
-	if seem == 0 {
-		t.Error("no setting seems quicker by chance")
-	}
+	check.True(t, seem != 0, "no setting seems quicker by chance")
 }
 
 // Timings nearby on both sides distinguish an untimed setting from the own choice, and from a timed
@@ -221,9 +213,7 @@ func TestSuites(t *testing.T) {
 		t.Fatal(err, r)
 	}
 	for _, c := range m.Conclude(r, nil) {
-		if c.Setting.ID != 1 || !c.Timed || c.OwnUS != 2 || c.US != 1 {
-			t.Errorf("%+v", c)
-		}
+		check.True(t, c.Setting.ID == 1 && c.Timed && c.OwnUS == 2 && c.US == 1, "%+v", c)
 	}
 	if of := m.Compared(r); len(of) != 1 || of[0].Slower != 2 {
 		t.Errorf("%+v", of)

@@ -65,9 +65,7 @@ func TestDecide(t *testing.T) {
 		}
 	}
 	for cell, d := range Decide(of, times) {
-		if d.Option != 1 || (d.Error == 0) != (cell == 0) || d.Error > 0.2 {
-			t.Errorf("cell %d: %+v", cell, d)
-		}
+		check.True(t, d.Option == 1 && (d.Error == 0) == (cell == 0) && d.Error <= 0.2, "cell %d: %+v", cell, d)
 	}
 	if d := Decide(of, times)[0]; math.Abs(d.Ratio-math.Log(2)) > 1e-12 || d.Error != 0 {
 		t.Errorf("%+v", d)

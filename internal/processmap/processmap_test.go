@@ -183,9 +183,7 @@ func TestConcurrencyCounts(t *testing.T) {
 	if es.HopBytes != swaps.HopBytes || *swaps.Seconds > 0.6**es.Seconds || r.Best == ES {
 		t.Errorf("es: %d hop-bytes, %v s; swaps: %d hop-bytes, %v s; best is %s", es.HopBytes, *es.Seconds, swaps.HopBytes, *swaps.Seconds, r.Best)
 	}
-	if swaps.Extrapolated {
-		t.Error("what was measured is extrapolated")
-	}
+	check.True(t, !swaps.Extrapolated, "what was measured is extrapolated")
 }
 
 // With an MPI library's protocols, too, messages between nodes cost what the network takes.

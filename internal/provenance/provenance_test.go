@@ -88,9 +88,7 @@ func TestReadsBelowRoot(t *testing.T) {
 		`"kernel":"6.1.0","os":"linux","cpus_online":"0-1","cpus_allowed":"0-1","governors":["performance"],"turbo":"off","smt":"off",` +
 		`"clocksource":"tsc","levels":[{"level":"same package","cpus":["0-1"]}],"memory_bytes":1024000,"transparent_huge_pages":"madvise","numa_balancing":"on",` +
 		`"steal_share":0.000999000999000999,"load":[0.1,0.2,0.3],"go":"","taulop":"","command":null}`
-	if err != nil || string(got) != want {
-		t.Errorf("got  %s (%v)\nwant %s", got, err, want)
-	}
+	check.True(t, err == nil && string(got) == want, "got  %s (%v)\nwant %s", got, err, want)
 }
 
 // TestSnapshots compares real machines with facts from their files.

@@ -103,9 +103,7 @@ func TestOwnChoiceOfUnknownMapping(t *testing.T) {
 	f := must.Get(tidy.File([]*tidy.Table{tableOf(t, "level\tm_bytes\tlatency_us\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil))
 	const rows = "collective\talg_id\tP\tnodes\tm_bytes\tlatency_us\nallgather\t0\t8\t2\t1024\t9\nbcast\t0\t1\t1\t1024\t1\nscatter\t0\t8\t2\t1024\t0\n"
 	c := must.Get(Compare(tableOf(t, "# Open MPI 3.1.6, OSU\n"+rows), f, model.Choice{}, Choice{}))
-	if c.Cells[0].Predicted == nil || c.Cells[0].Taken.String() != "3 recursive_doubling" {
-		t.Errorf("%+v", c.Cells[0])
-	}
+	check.True(t, c.Cells[0].Predicted != nil && c.Cells[0].Taken.String() == "3 recursive_doubling", "%+v", c.Cells[0])
 	if got := c.Cells[1].LeftOut; !strings.HasPrefix(got, "one rank sends nothing") {
 		t.Errorf("one rank is left out for %q", got)
 	}
@@ -197,9 +195,7 @@ func TestSettingOf(t *testing.T) {
 		if err != nil {
 			got = err.Error()
 		}
-		if !strings.HasPrefix(got, tt.want) {
-			t.Errorf("%s, %s %s: %s, want %s", tt.head, tt.id, tt.name, got, tt.want)
-		}
+		check.True(t, strings.HasPrefix(got, tt.want), "%s, %s %s: %s, want %s", tt.head, tt.id, tt.name, got, tt.want)
 	}
 }
 

@@ -151,9 +151,7 @@ func TestSweepByState(t *testing.T) {
 		" samples the machine changed its state: they count for none\n",
 	} {
 		at := strings.Index(text, want)
-		if at <= before {
-			t.Errorf("%q is not there, or too early, in\n%s", want, text)
-		}
+		check.True(t, at > before, "%q is not there, or too early, in\n%s", want, text)
 		before = at
 	}
 	// y, c and L of the simulated machine, and four times these.

@@ -43,9 +43,7 @@ func TestHosts(t *testing.T) {
 			contains.Error(t, err, want)
 			continue
 		}
-		if err != nil || strings.Join(hosts, " ") != tt.want {
-			t.Errorf("%q: %v, %v; want %s", tt.list, hosts, err, tt.want)
-		}
+		check.True(t, err == nil && strings.Join(hosts, " ") == tt.want, "%q: %v, %v; want %s", tt.list, hosts, err, tt.want)
 	}
 }
 

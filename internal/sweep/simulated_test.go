@@ -119,9 +119,7 @@ func TestSimulatedLastCPU(t *testing.T) {
 		}
 	}
 	all := doubt.AllTaken(f)
-	if len(all) != 1 || !strings.Contains(all[0].Error(), "% above what τ = 90 and 127 suggest") {
-		t.Errorf("%v", all)
-	}
+	check.True(t, len(all) == 1 && strings.Contains(all[0].Error(), "% above what τ = 90 and 127 suggest"), "%v", all)
 }
 
 // Check finds a machine unchanged, or a slow CPU. It measures the most significant cells, each once.
@@ -145,9 +143,7 @@ func TestCheck(t *testing.T) {
 		seen := make(map[params.Key]bool)
 		var names []string
 		for _, c := range x.Cells {
-			if seen[c.Key] {
-				t.Errorf("%v twice", c.Key)
-			}
+			check.True(t, !seen[c.Key], "%v twice", c.Key)
 			seen[c.Key] = true
 			names = append(names, c.Key.String())
 		}

@@ -47,9 +47,7 @@ func TestRead(t *testing.T) {
 	if ns, recorded := c[1].Slowest(); ns != 3500 || recorded || c[1].ID != -1 || !c[1].Noise || c[1].Nodes != 2 {
 		t.Errorf("%+v", c[1])
 	}
-	if c[3].Noise {
-		t.Error("a flag of none is noise")
-	}
+	check.True(t, !c[3].Noise, "a flag of none is noise")
 	for i, want := range []int{1024, 1024, 1024, 128, 0} {
 		check.Equal(t, c[i].Bytes, want, "m of %s", c[i].Collective)
 	}
@@ -133,9 +131,7 @@ func TestFile(t *testing.T) {
 		{"other_node:gap", 4, 1, 500, 1},
 	} {
 		c := cellOf(f, tt.variant, tt.tau, tt.m)
-		if c == nil || c.Time.Center != tt.want || len(c.Samples) != tt.samples {
-			t.Errorf("%s: %+v", tt.variant, c)
-		}
+		check.True(t, c != nil && c.Time.Center == tt.want && len(c.Samples) == tt.samples, "%s: %+v", tt.variant, c)
 	}
 	check.Equal(t, len(f.Warnings), 1, "number of warnings")
 	check.Equal(t, len(f.Provenance.Published), 2, "number of published sources")
@@ -201,9 +197,7 @@ func TestTopology(t *testing.T) {
 		for _, p := range [][2]int{{0, 1}, {0, 2}, {5, 7}} {
 			got += fmt.Sprint(" ", levels.Of(p[0], p[1]))
 		}
-		if err != nil || got != tt.want {
-			t.Errorf("%s: %s, %v; want %s", tt.name, got, err, tt.want)
-		}
+		check.True(t, err == nil && got == tt.want, "%s: %s, %v; want %s", tt.name, got, err, tt.want)
 	}
 }
 

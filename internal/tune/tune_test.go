@@ -94,9 +94,7 @@ func TestRulesGain(t *testing.T) {
 			}
 		}
 	}
-	if told == 0 {
-		t.Error("no rule anywhere")
-	}
+	check.True(t, told != 0, "no rule anywhere")
 }
 
 // Limits of costs do not change choices.
@@ -174,16 +172,12 @@ func TestNoRuleWhereIntervalsOverlap(t *testing.T) {
 					t.Errorf("among %d of %d B intervals overlap without noise", table.P, s.From)
 				case s.Why == Cheaper:
 					quiet++
-					if !(s.Gain.Known() && s.Gain.Lo > 0) {
-						t.Errorf("a rule gains %v", s.Gain)
-					}
+					check.True(t, s.Gain.Known() && s.Gain.Lo > 0, "a rule gains %v", s.Gain)
 				}
 			}
 		}
 	}
-	if quiet == 0 || noisy == 0 {
-		t.Errorf("%d rules, %d overlaps: want some of each", quiet, noisy)
-	}
+	check.True(t, quiet != 0 && noisy != 0, "%d rules, %d overlaps: want some of each", quiet, noisy)
 }
 
 func TestSecondBestWhereOwnIsUnknown(t *testing.T) {

@@ -123,9 +123,7 @@ func TestExperimentHoldsOut(t *testing.T) {
 		t.Errorf("τ = %v, held out %v, %+v", doc.Tau, doc.HeldOut, doc.Launches)
 	}
 	for _, m := range e.File.Plan.Sizes {
-		if !slices.Contains(transfers.Sizes, m) || slices.Contains(Sizes, m) {
-			t.Errorf("the sweep has m = %d", m)
-		}
+		check.True(t, slices.Contains(transfers.Sizes, m) && !slices.Contains(Sizes, m), "the sweep has m = %d", m)
 	}
 	if n := len(Sizes)*(1+2*2) + 2; len(doc.Rows) != n { // messages, two algorithms among two P, barriers
 		t.Errorf("%d rows, want %d", len(doc.Rows), n)
@@ -188,9 +186,7 @@ func TestExperimentLeavesOut(t *testing.T) {
 		"among P = 3, allgather:neighbor-exchange is left out: it needs an even number of ranks",
 		"among P = 4, allgather:two-proc is left out: it needs two ranks",
 	} {
-		if !slices.Contains(e.Warnings, want) {
-			t.Errorf("warnings are %q, want %q", e.Warnings, want)
-		}
+		check.True(t, slices.Contains(e.Warnings, want), "warnings are %q, want %q", e.Warnings, want)
 	}
 	must.Do(r.Name([]string{"allgather:two-proc"}))
 	r.Caches = []bool{false}
@@ -290,9 +286,7 @@ func TestSizes(t *testing.T) {
 	must.Do(e.collectiveCases())
 	for _, m := range Sizes {
 		for _, part := range []int{m, m / 2, m % segmentBytes, m / 2 % segmentBytes} {
-			if slices.Contains(transfers.Sizes, part) {
-				t.Errorf("%d of %d is on the grid", part, m)
-			}
+			check.True(t, !slices.Contains(transfers.Sizes, part), "%d of %d is on the grid", part, m)
 		}
 	}
 	if grid := e.grid(); !slices.Contains(grid, segmentBytes) || grid[len(grid)-1] < 2400000 || !slices.IsSorted(grid) {

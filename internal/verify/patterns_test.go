@@ -54,9 +54,7 @@ func TestFittedSizes(t *testing.T) {
 	} {
 		got := FittedSizes(tt.ms)
 		check.Slices(t, got, tt.want, "%v", tt.ms)
-		if len(got) < fit.LeastSizes || len(got) == len(tt.ms) {
-			t.Errorf("%v: nothing to test a line on", tt.ms)
-		}
+		check.True(t, len(got) >= fit.LeastSizes && len(got) != len(tt.ms), "%v: nothing to test a line on", tt.ms)
 	}
 }
 

@@ -58,9 +58,7 @@ func TestExperimentMoves(t *testing.T) {
 			times = append(times, r.Measured.Center)
 		}
 	}
-	if len(times) != 2 || math.Abs(times[1]/times[0]-3) > 0.1 {
-		t.Errorf("messages took %v, put in 1 and 3", times)
-	}
+	check.True(t, len(times) == 2 && math.Abs(times[1]/times[0]-3) <= 0.1, "messages took %v, put in 1 and 3", times)
 	over := 0
 	for _, m := range doc.Means {
 		for _, of := range m.Errors {

@@ -105,9 +105,7 @@ func TestRuns(t *testing.T) {
 		t.Fatalf("%d rows of %d rounds", len(rows), runs.Rounds())
 	}
 	for _, row := range rows {
-		if !(row.Measured.Center > 0) || len(row.Predicted) != len(Models) {
-			t.Errorf("%s: %+v", row.Name, row)
-		}
+		check.True(t, row.Measured.Center > 0 && len(row.Predicted) == len(Models), "%s: %+v", row.Name, row)
 		for _, p := range row.Predicted {
 			if want := (p.Ns - row.Measured.Center) / row.Measured.Center; p.Error != want || math.IsInf(want, 0) {
 				t.Errorf("%s: error of %s is %g, want %g", row.Name, p.Model, p.Error, want)
@@ -136,9 +134,7 @@ func TestCaseOf(t *testing.T) {
 	seen := make(map[params.Key]bool)
 	for _, c := range cases {
 		k := c.Key()
-		if seen[k] {
-			t.Errorf("two cases of key %v", k)
-		}
+		check.True(t, !seen[k], "two cases of key %v", k)
 		seen[k] = true
 		got := must.Get(schedules{}.caseOf(k, 4))
 		was, is := c.Schedule.Call, got.Schedule.Call

@@ -129,9 +129,7 @@ func TestWriteJSON(t *testing.T) {
 	must.Do(WriteJSON(&b, "taulop x", 1, "so", &document))
 	want := `{"format":"taulopx","version":1,"answer":"so","samples":[],"rows":[{"samples":[]}],"result":{"samples":[]},"none":null,"allowed":""}`
 	check.Equal(t, strings.NewReplacer(" ", "", "\n", "").Replace(b.String()), want, "text")
-	if document.Warnings != nil {
-		t.Error("a list that is left out is there")
-	}
+	check.True(t, document.Warnings == nil, "a list that is left out is there")
 	b.Reset()
 	if err := WriteJSON(&b, "taulop x", 2, "", struct{}{}); err != nil || b.String() != "{\n  \"format\": \"taulop x\",\n  \"version\": 2\n}\n" {
 		t.Errorf("%q, %v", b.String(), err)

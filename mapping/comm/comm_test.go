@@ -85,9 +85,7 @@ func TestMonitoring(t *testing.T) {
 	var both []byte
 	for _, name := range []string{"testdata/messages.0.prof", "testdata/messages.1.prof"} {
 		one := must.Get(os.ReadFile(name))
-		if !IsMonitoring(one) {
-			t.Errorf("%s is not recognised", name)
-		}
+		check.True(t, IsMonitoring(one), "%s is not recognised", name)
 		both = append(both, one...)
 	}
 	m := read(t, string(both))
@@ -180,8 +178,6 @@ func TestPatterns(t *testing.T) {
 		}
 		check.AtLeast(t, made, 7, "numbers of processes of %s", pattern.Name)
 	}
-	if Lookup("btx") != nil {
-		t.Error("btx is a pattern")
-	}
+	check.True(t, Lookup("btx") == nil, "btx is a pattern")
 	contains.Error(t, must.Err(Lookup("bt").Matrix(15, 100)), "bt is for a square number of processes, like 16, not 15")
 }

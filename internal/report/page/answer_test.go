@@ -158,9 +158,7 @@ func TestMarkdown(t *testing.T) {
 			t.Errorf("%s is %.40q", link[1], figures[link[1]])
 		}
 	}
-	if len(links) != len(figures) || len(links) < 6 {
-		t.Errorf("%d links to %d figures", len(links), len(figures))
-	}
+	check.True(t, len(links) == len(figures) && len(links) >= 6, "%d links to %d figures", len(links), len(figures))
 }
 
 // A bandwidth that is hardly known has its interval in the verdict.

@@ -132,9 +132,7 @@ func TestPageInBrowser(t *testing.T) {
 
 	t.Run("paper", func(t *testing.T) {
 		eval[bool](b, `(document.querySelector("#warnings > details").open = false, dispatchEvent(new Event("beforeprint")))`)
-		if !eval[bool](b, `document.querySelector("#warnings > details").open`) {
-			t.Error("warnings are not on paper")
-		}
+		check.True(t, eval[bool](b, `document.querySelector("#warnings > details").open`), "warnings are not on paper")
 		_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
 		b.must(err)
 		b.do(chromedp.EmulateViewport(720, 1000))

@@ -36,15 +36,11 @@ func TestNamesAreEscaped(t *testing.T) {
 	p.Skipped = []error{errors.New(evil)}
 	text := written(t, p)
 	for _, markup := range []string{"<script>alert", "<img", "</script>\",", "&</script>"} {
-		if strings.Contains(text, markup) {
-			t.Errorf("%q is in the page", markup)
-		}
+		check.True(t, !strings.Contains(text, markup), "%q is in the page", markup)
 	}
 	// in HTML, and in charts
 	contains.All(t, text, "&lt;script&gt;alert(1)&lt;/script&gt;", `data-of="&lt;script&gt;alert(1)&lt;/script&gt;"`)
-	if !strings.Contains(text[:1<<10], Mark) {
-		t.Error("the mark is not in the first KB")
-	}
+	check.True(t, strings.Contains(text[:1<<10], Mark), "the mark is not in the first KB")
 }
 
 // A fleet whose machines have no setup in common has a page.
@@ -184,9 +180,7 @@ func TestSurveysAlone(t *testing.T) {
 			t.Errorf("%s: sections of transfers", name)
 		}
 		for _, kind := range []string{"disk", "access", "map"} {
-			if !strings.Contains(text, `data-chart="`+kind+`"`) {
-				t.Errorf("%s: no chart of %s", name, kind)
-			}
+			check.True(t, strings.Contains(text, `data-chart="`+kind+`"`), "%s: no chart of %s", name, kind)
 		}
 	}
 }

@@ -60,13 +60,9 @@ func TestMeasures(t *testing.T) {
 	}
 	r.ArenaBytes = 1 << 20
 	cells := surveytest.Run(t, m, Survey, r).Cells
-	if len(cells) == 0 {
-		t.Error("no cells")
-	}
+	check.True(t, len(cells) != 0, "no cells")
 	for _, c := range cells {
-		if !(c.Time.Center >= 0) {
-			t.Errorf("%v: %v", c.Key, c.Time)
-		}
+		check.True(t, c.Time.Center >= 0, "%v: %v", c.Key, c.Time)
 	}
 }
 

@@ -39,9 +39,7 @@ func TestTransfersAreChecked(t *testing.T) {
 			}
 		}
 	}
-	if !moved {
-		t.Error("writing left every block as it was")
-	}
+	check.True(t, moved, "writing left every block as it was")
 	held := make([]byte, 1)
 	must.Get(f.ReadAt(held, 5*BlockBytes+7))
 	must.Get(f.WriteAt([]byte{held[0] ^ 1}, 5*BlockBytes+7))

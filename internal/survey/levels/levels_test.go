@@ -143,9 +143,7 @@ func TestSnapshots(t *testing.T) {
 					}
 					walksWithin(t, l)
 				}
-				if !memory {
-					t.Errorf("τ = %d: no memory in %+v", tau, levels)
-				}
+				check.True(t, memory, "τ = %d: no memory in %+v", tau, levels)
 				if tau == 1 {
 					t.Logf("%+v, left out: %v", levels, left)
 				}

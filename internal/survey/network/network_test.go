@@ -230,9 +230,7 @@ func TestMeasures(t *testing.T) {
 	}
 	one, _ := table.L(1<<20, 1)
 	two, _ := table.L(1<<20, 2)
-	if one <= 0 || two <= 0 {
-		t.Errorf("L(1M,1) = %g, L(1M,2) = %g", one, two)
-	}
+	check.True(t, one > 0 && two > 0, "L(1M,1) = %g, L(1M,2) = %g", one, two)
 	tam, err := f.Tam("")
 	if err != nil || tam.Packet != min(run.Segment, mostPacket) || !(tam.Send.At(1) > 0) || !(tam.SendGap.At(1000) > 0) {
 		t.Errorf("%+v, %v", tam, err)
@@ -289,9 +287,7 @@ func TestAnswer(t *testing.T) {
 func TestSmallBuffers(t *testing.T) {
 	r := Request{Name: "lo", Sizes: []int{1, 1 << 20}, Taus: []int{1, 2}, Segment: 1448, Unread: 6 << 10}
 	all, warnings, err := r.Cells(nil)
-	if err != nil || len(warnings) != 0 {
-		t.Errorf("6 KB are enough: %v, %v", warnings, err)
-	}
+	check.True(t, err == nil && len(warnings) == 0, "6 KB are enough: %v, %v", warnings, err)
 	r.Unread = 1000
 	some, warnings, err := r.Cells(nil)
 	// O_r of 362, 724 and 1448 bytes, and U_r of the last.
@@ -372,9 +368,7 @@ func TestSecret(t *testing.T) {
 	}
 	all.Wait()
 	for _, s := range found {
-		if len(s) < 32 || !bytes.Equal(s, found[0]) {
-			t.Errorf("%d bytes; tasks of one job have different secrets", len(s))
-		}
+		check.True(t, len(s) >= 32 && bytes.Equal(s, found[0]), "%d bytes; tasks of one job have different secrets", len(s))
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
@@ -418,9 +412,7 @@ func TestChangedBit(t *testing.T) {
 	s := lead(t, to, run)
 	defer s.Close()
 	_, err := s.Sample(t.Context(), params.Key{Kind: params.NetCell, Tau: 1, Bytes: 100 << 10}.Named("lo:L"), 0)
-	if !errors.Is(err, errCorrupt) || !strings.HasPrefix(err.Error(), "forged: ") {
-		t.Errorf("%v, want %v", err, errCorrupt)
-	}
+	check.True(t, errors.Is(err, errCorrupt) && strings.HasPrefix(err.Error(), "forged: "), "%v, want %v", err, errCorrupt)
 }
 
 // forge flips a bit of the first timed message, which follows two untimed ones.

@@ -46,9 +46,7 @@ func TestFindSlow(t *testing.T) {
 	// A pair in a level of two that is slower than a farther level.
 	p.Pairs[10] = pair(1, 0, 30, 250, 900)
 	slow = FindSlow(p)
-	if len(slow) != 2 || slow[1].To != 30 || slow[1].Above != "nodes 21 apart" {
-		t.Errorf("%+v", slow)
-	}
+	check.True(t, len(slow) == 2 && slow[1].To == 30 && slow[1].Above == "nodes 21 apart", "%+v", slow)
 	// Wide intervals.
 	p.Pairs[9].Times[0].Lo = 40
 	p.Pairs[10].Times[0].Lo = 60

@@ -38,9 +38,7 @@ func TestKeys(t *testing.T) {
 	seen := make(map[params.Key]bool)
 	count := make(map[params.Kind]int)
 	for _, k := range ks {
-		if seen[k] {
-			t.Errorf("twice: %+v", k)
-		}
+		check.True(t, !seen[k], "twice: %+v", k)
 		seen[k] = true
 		count[k.Kind]++
 		tr, times, err := trial(p, k)

@@ -47,6 +47,14 @@ func Near(t testing.TB, got, want, within float64, format string, args ...any) {
 	}
 }
 
+// True fails the test unless all that is expected holds. The format and its arguments say what there is instead.
+func True(t testing.TB, holds bool, format string, args ...any) {
+	if !holds {
+		t.Helper()
+		t.Errorf(format, args...)
+	}
+}
+
 // AtMost fails the test if got is more than most, or no number.
 func AtMost[T cmp.Ordered](t testing.TB, got, most T, format string, args ...any) {
 	if !(got <= most) {
