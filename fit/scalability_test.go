@@ -77,9 +77,7 @@ func TestScalabilityBounds(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	for _, L := range [][]float64{{1, 2, 3}, {0, 1, 2, 3}, {1, 2, 3, math.NaN()}, {1, 2, 3, math.Inf(1)}} {
-		if s, err := ScalabilityOf([]int{1, 2, 3, 4}[:len(L)], L); err == nil {
-			t.Errorf("%v: %+v", L, s)
-		}
+		check.Error(t, must.Err(ScalabilityOf([]int{1, 2, 3, 4}[:len(L)], L)), "%v", L)
 	}
 	if s, err := ScalabilityOf([]int{7, 7, 7, 7}, []float64{1, 2, 3, 4}); err != nil || !s.Sigma.Held { // one τ does not determine σ and κ
 		t.Errorf("%+v, %v", s, err)

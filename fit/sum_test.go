@@ -63,9 +63,7 @@ func TestSumRefuses(t *testing.T) {
 		{[][]float64{{1}, {2}}, []float64{1, math.NaN()}},
 		{[][]float64{{0}, {0}}, []float64{1, 1}},
 	} {
-		if line, err := SumOf(tt.terms, tt.times); err == nil {
-			t.Errorf("%v of %v: %+v", tt.times, tt.terms, line)
-		}
+		check.Error(t, must.Err(SumOf(tt.terms, tt.times)), "%v of %v", tt.times, tt.terms)
 	}
 	// With one stride lines and elements are linearly dependent.
 	line, err := SumOf([][]float64{{512, 32, 1}, {1024, 64, 1}, {2048, 128, 1}}, []float64{1000, 2000, 4000})

@@ -139,9 +139,8 @@ func TestMLogNPAcrossNodes(t *testing.T) {
 	one := m.Across(level, func(r int) int { return r }, func(int) int { return 0 })
 	expect(t, one, "bcast:linear", collective.Call{P: 2, M: 8192}, oo+ll+net, "o_net[tcp](m) + 2f[tcp](m) + 2l[tcp](m)")
 	// More ranks on a node than it has CPUs.
-	if _, err := m.Across(level, func(int) int { return 0 }, func(r int) int { return r }).Cost(schedule(t, "bcast:linear", collective.Call{P: 9, M: 8192})); err == nil {
-		t.Error("9 ranks on 8 CPUs are at levels")
-	}
+	all := m.Across(level, func(int) int { return 0 }, func(r int) int { return r })
+	check.Error(t, must.Err(all.Cost(schedule(t, "bcast:linear", collective.Call{P: 9, M: 8192}))), "9 ranks on 8 CPUs are at levels")
 }
 
 // -model mlognp and its reductions, contiguous and strided, of one file: a linear broadcast to 8. On two nodes like

@@ -93,9 +93,7 @@ func TestOwnChoices(t *testing.T) {
 	for text, of := range map[string][2]bool{"bcast:6": {true, true}, "bcast:7": {false, true}, "allreduce:6": {false, true}, "reduce:7": {false, true}, "scatter:3": {false, false}} {
 		name, id, _ := strings.Cut(text, ":")
 		for i, l := range []*Library{openMPI3, openMPI40} {
-			if _, err := l.Forced(collective.Named(name), id); (err == nil) != of[i] {
-				t.Errorf("%s: %s is forced with %v", l.Version, text, err)
-			}
+			check.Equal(t, must.Err(l.Forced(collective.Named(name), id)) == nil, of[i], "%s: %s is forced", l.Version, text)
 		}
 	}
 }
@@ -291,9 +289,7 @@ func TestForced(t *testing.T) {
 		check.Equal(t, must.Get(openMPI4.Forced(collective.Bcast, text)).String(), want, "forced %q", text)
 	}
 	for name, c := range map[string]*collective.Collective{"2 bruck-k-fanout, fan 4": collective.Allgather, "8 knomial, fan 4": collective.Reduce} {
-		if s, err := openMPI6.Forced(c, name[:1]); err != nil || s.String() != name {
-			t.Errorf("forced %s of %s is %v (%v)", name, c, s, err)
-		}
+		check.Equal(t, must.Get(openMPI6.Forced(c, name[:1])).String(), name, "forced %s of %s", name[:1], c)
 	}
 	if own, known := openMPI6.Own(collective.Allgather, 256, 1, 64); !known || own.String() != "2 bruck-k-fanout" {
 		t.Errorf("allgather of 64 B among 256 is %v", own)

@@ -44,9 +44,7 @@ func TestPosixLeavesRulesToTheOtherTree(t *testing.T) {
 		{collective.Bcast, 8, 1, 1, 1 << 20, Setting{Name: "scatter_ring_allgather"}},
 	}
 	var text bytes.Buffer
-	if needed, err := mpich4.WriteBeside(&text, rules); err != nil || !needed {
-		t.Fatal(needed, err)
-	}
+	check.True(t, must.Get(mpich4.WriteBeside(&text, rules)), "rules for the other tree are not needed")
 	// ReadTree rejects algorithms of the posix layer.
 	tree := must.Get(ReadTree(strings.NewReader(strings.ReplaceAll(text.String(), "MPIDI_POSIX_mpi_", "MPIR_")), "posix"))
 	check.Equal(t, invalid(tree.branches), "", "what is invalid in\n%s", text.String())
@@ -61,9 +59,7 @@ func TestPosixLeavesRulesToTheOtherTree(t *testing.T) {
 	}
 	contains.All(t, mpich4.Use("t.json", true), "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE=t.json.posix")
 	rules[0].Collective = collective.Named("allgather")
-	if needed, err := mpich4.WriteBeside(&text, rules[:1]); err != nil || needed {
-		t.Errorf("allgather: %v %v", needed, err)
-	}
+	check.True(t, !must.Get(mpich4.WriteBeside(&text, rules[:1])), "rules for the other tree are needed for an allgather")
 }
 
 // Rules for MPICH 5.1 have circ_graph, in its chunks, and never for communicator sizes with a wrong schedule.
@@ -88,10 +84,8 @@ func TestCircGraph(t *testing.T) {
 		collective.Allgather: `"total_msg_size<=`,
 	} {
 		var text bytes.Buffer
-		err := l.Write(&text, []Rule{{c, 8, 1, 1 << 20, 1 << 22, Setting{Name: "circ_graph"}}})
-		if err != nil || !strings.Contains(text.String(), want) || !strings.Contains(text.String(), "_intra_circ_graph") {
-			t.Errorf("%v\n%s", err, text.String())
-		}
+		must.Do(l.Write(&text, []Rule{{c, 8, 1, 1 << 20, 1 << 22, Setting{Name: "circ_graph"}}}))
+		contains.All(t, text.String(), want, "_intra_circ_graph")
 	}
 }
 

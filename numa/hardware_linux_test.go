@@ -41,9 +41,7 @@ func TestPin(t *testing.T) {
 		})
 	}
 	// Pinned threads are gone: this one may still run anywhere.
-	if again, err := numa.Discover("/"); err != nil || again.Allowed.String() != m.Allowed.String() {
-		t.Errorf("allowed after pinning: %v (%v), before: %v", again.Allowed, err, m.Allowed)
-	}
+	check.Equal(t, must.Get(numa.Discover("/")).Allowed.String(), m.Allowed.String(), "allowed after pinning")
 	for _, cpu := range []int{-1, 1<<13 - 1, 1 << 13} {
 		onThread(func() {
 			err := numa.Pin(cpu)
@@ -60,10 +58,8 @@ func TestNarrowAffinity(t *testing.T) {
 	last := m.Allowed[len(m.Allowed)-1]
 	if os.Getenv("NUMA_TEST_NARROW") != "" {
 		check.Equal(t, m.Allowed.Len(), 1, "allowed")
-		p, err := m.Place(numa.Spread, 2)
-		if err != nil || !p.Oversubscribed || p.Workers[1].ID != last {
-			t.Errorf("got %v, %v; want two workers on CPU %d, oversubscribed", p, err, last)
-		}
+		p := must.Get(m.Place(numa.Spread, 2))
+		check.True(t, p.Oversubscribed && p.Workers[1].ID == last, "got %v; want two workers on CPU %d, oversubscribed", p, last)
 		return
 	}
 	onThread(func() {

@@ -411,9 +411,7 @@ func TestWriteFileReplaces(t *testing.T) {
 	if err := f.WriteFile(path); !errors.As(err, new(LimitError)) || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
-	if is, err := os.ReadFile(path); err != nil || !bytes.Equal(was, is) {
-		t.Errorf("the file changed (%v)", err)
-	}
+	check.Slices(t, must.Get(os.ReadFile(path)), was, "the file")
 	check.Equal(t, len(must.Get(os.ReadDir(dir))), 1, "left behind")
 	check.ErrorIs(t, must.Err(ReadFile(filepath.Join(dir, "missing.json"))), fs.ErrNotExist, "missing file")
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
@@ -57,10 +58,8 @@ func TestHomes(t *testing.T) {
 		return Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1, Variant: PairOf(a, b, home)}, Time: fit.Median([]float64{ns})}
 	}
 	f := pairFile(at(0, 1, WriterHome, 50), at(0, 1, ThirdHome, 90), at(0, 8, ReaderHome, 111), at(0, 8, WriterHome, 176), at(1, 8, WriterHome, 178), at(1, 8, ReaderHome, 113))
-	p, err := f.Pairs()
-	if err != nil || p.Home != WriterHome || len(p.Others) != 2 || len(p.Pairs) != 3 {
-		t.Fatalf("%+v, %v", p, err)
-	}
+	p := must.Get(f.Pairs())
+	check.True(t, p.Home == WriterHome && len(p.Others) == 2 && len(p.Pairs) == 3, "%+v", p)
 	reader, third := p.Others[0], p.Others[1]
 	if reader.Home != ReaderHome || len(reader.Pairs) != 3 || reader.Levels[0].Median[0] != 50 || reader.Levels[1].Median[0] != 112 || reader.Measured(0) || !reader.Measured(1) {
 		t.Errorf("%+v", reader)

@@ -32,9 +32,7 @@ func published(t testing.TB, names ...string) map[string][]byte {
 			t.Fatalf("no %s in TAULOP_SHARED: %v", name, err)
 		}
 		for _, path := range paths {
-			if files[path], err = os.ReadFile(path); err != nil {
-				t.Fatal(err)
-			}
+			files[path] = must.Get(os.ReadFile(path))
 		}
 	}
 	return files

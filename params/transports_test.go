@@ -42,9 +42,8 @@ func overCMA() *File {
 // no overhead of segments.
 func TestTransports(t *testing.T) {
 	f := reread(t, written(t, overCMA()))
-	if table, err := f.Table(Selection{}); err != nil || table.Transfers.Times[0][0] != 100e-9 || len(table.Transfers.Taus) != 1 {
-		t.Errorf("segments: %+v, %v", table, err)
-	}
+	table := must.Get(f.Table(Selection{}))
+	check.True(t, table.Transfers.Times[0][0] == 100e-9 && len(table.Transfers.Taus) == 1, "segments: %+v", table)
 	if tables := f.Transfers(); len(tables) != 2 { // of two sizes
 		t.Errorf("%d tables of segments, want 2", len(tables))
 	}
@@ -131,10 +130,8 @@ func TestBuffers(t *testing.T) {
 		{100, 1, 8, 1024, 11, 101, 1011, 510},
 		{1, 9000, 2, 8192, 10, 100, 1000, 500},
 	} {
-		s, err := again.Select(Selection{Segments: tt.segments, SegmentBytes: tt.size})
-		if err != nil || s.Segments != tt.number || s.SegmentBytes != tt.bytes {
-			t.Errorf("%d segments of %d: %+v, %v", tt.segments, tt.size, s, err)
-		}
+		s := must.Get(again.Select(Selection{Segments: tt.segments, SegmentBytes: tt.size}))
+		check.True(t, s.Segments == tt.number && s.SegmentBytes == tt.bytes, "%d segments of %d: %+v", tt.segments, tt.size, s)
 		table := must.Get(again.Table(s))
 		y := must.Get(again.Y(s))
 		got := []float64{y.Times[0][1], table.Transfers.Times[0][1], table.Transfers.Times[1][1], table.Transfers.Times[1][0]}
@@ -142,8 +139,6 @@ func TestBuffers(t *testing.T) {
 		check.Slices(t, got, want, "%d segments of %d", tt.segments, tt.size)
 	}
 	// A selection without buffers takes the first.
-	table, err := again.Table(Selection{})
-	if err != nil || table.Transfers.Times[1][1] != 1000/1e9 || len(again.Transfers()) != 2 {
-		t.Errorf("%+v, %v", table, err)
-	}
+	table := must.Get(again.Table(Selection{}))
+	check.True(t, table.Transfers.Times[1][1] == 1000/1e9 && len(again.Transfers()) == 2, "%+v", table)
 }

@@ -70,9 +70,8 @@ func TestOperators(t *testing.T) {
 		}
 	}
 	// Operators of one element at a time have no kernel.
-	if scalar, err := Lookup("SUM_R" + Scalar); err != nil || scalar.kernel != nil || scalar.Name != "SUM_R_SCALAR" {
-		t.Errorf("%+v, %v", scalar, err)
-	}
+	scalar := must.Get(Lookup("SUM_R" + Scalar))
+	check.True(t, scalar.kernel == nil && scalar.Name == "SUM_R_SCALAR", "%+v", scalar)
 	for _, name := range []string{"SUM_X", "SUM_X" + Scalar} {
 		contains.Error(t, must.Err(Lookup(name)), "SUM_R")
 	}

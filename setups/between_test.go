@@ -51,9 +51,7 @@ func TestStridedMessages(t *testing.T) {
 			room := Room{Bytes: max(arena, m.Span()), Memory: arena > 0}
 			b := Between{Tau: 1, Bytes: m.Span(), From: room, To: room, Layout: &m}
 			for range 2 { // where it stays mapped, the second goes on where the first ended
-				if times, err := b.repeat(context.Background(), team, 3, 2); err != nil || !(times[0] > 0) {
-					t.Errorf("%s: %v, %v", text, times, err)
-				}
+				check.True(t, must.Get(b.repeat(context.Background(), team, 3, 2))[0] > 0, "%s: no time", text)
 			}
 			if arena > 0 {
 				from, to := team.memory.kept[key{of: localCopies, side: sending}], team.memory.kept[key{of: localCopies, side: receiving}]
@@ -67,9 +65,7 @@ func TestStridedMessages(t *testing.T) {
 				}
 			}
 			rt := RoundTrip{N: 1, Bytes: m.Bytes, Segments: 2, SegmentBytes: 1024, Runs: 3, ArenaBytes: arena, Layout: &m}
-			if times, err := team.RoundTrips(context.Background(), rt); err != nil || !(times[0] > 0) {
-				t.Errorf("%s: %v, %v", text, times, err)
-			}
+			check.True(t, must.Get(team.RoundTrips(context.Background(), rt))[0] > 0, "%s: no time", text)
 		}
 	}
 }

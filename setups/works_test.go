@@ -72,9 +72,8 @@ func TestRoundTrips(t *testing.T) {
 	for _, m := range []int{0, 1, 1000, 5000} {
 		rt := RoundTrip{N: 5, Bytes: m, Segments: 2, SegmentBytes: 1024, Runs: 3}
 		for _, rt.ArenaBytes = range []int{0, 1 << 16} {
-			if times, err := team.RoundTrips(context.Background(), rt); err != nil || len(times) != 3 || !(times[0] > 0) {
-				t.Errorf("m = %d, an arena of %d: %v, %v", m, rt.ArenaBytes, times, err)
-			}
+			times := must.Get(team.RoundTrips(context.Background(), rt))
+			check.True(t, len(times) == 3 && times[0] > 0, "m = %d, an arena of %d: %v", m, rt.ArenaBytes, times)
 		}
 		rt.Delay = time.Millisecond
 		times, err := team.RoundTrips(context.Background(), rt)
@@ -121,9 +120,7 @@ func TestRefusedWorks(t *testing.T) {
 	for _, rt := range []RoundTrip{{}, {N: 1, Bytes: 8, Segments: 2, SegmentBytes: 64}, {N: 1, Runs: 1, Bytes: 8}, {N: 1, Runs: 1, Segments: 2, SegmentBytes: 64, Bytes: -1}} {
 		check.Error(t, must.Err(team.RoundTrips(context.Background(), rt)), "%+v ran", rt)
 	}
-	if _, err := team.Sample(context.Background(), good, 0); err != nil {
-		t.Errorf("after refused trials: %v", err)
-	}
+	check.NoError(t, must.Err(team.Sample(context.Background(), good, 0)), "after refused trials")
 	check.Error(t, must.Err(NewTeam(numa.Placement{})), "no workers made a team")
 }
 

@@ -145,9 +145,7 @@ func TestChannelBytesRefusesTheImpossible(t *testing.T) {
 	for _, tt := range []struct{ segments, bytes, readers int }{
 		{0, 8, 1}, {-1, 8, 1}, {1, -1, 1}, {1, 8, 0}, {1 << 40, 1 << 40, 1}, {1, 1<<63 - 1, 1}, {1<<63 - 1, 1, 1},
 	} {
-		if n, err := ChannelBytes(tt.segments, tt.bytes, tt.readers); err == nil {
-			t.Errorf("%+v takes %d bytes, want an error", tt, n)
-		}
+		check.Error(t, must.Err(ChannelBytes(tt.segments, tt.bytes, tt.readers)), "%+v", tt)
 	}
 }
 
@@ -163,9 +161,8 @@ func TestMapRefusesTheImpossible(t *testing.T) {
 	}
 	r := must.Get(Map(1))
 	for range 2 {
-		if err := r.Close(); err != nil || r.Bytes() != nil {
-			t.Errorf("closing: %v, %d bytes left", err, len(r.Bytes()))
-		}
+		must.Do(r.Close())
+		check.True(t, r.Bytes() == nil, "%d bytes left", len(r.Bytes()))
 	}
 }
 

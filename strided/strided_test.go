@@ -25,10 +25,8 @@ func TestParse(t *testing.T) {
 		{"4K64S8E", Message{4 << 10, 64, 8}, "4K64S8E"},
 		{"4K64S4E", Message{4 << 10, 64, 4}, "4K64S"},
 	} {
-		got, err := Parse(tt.text)
-		if err != nil || got != tt.want || got.String() != tt.back {
-			t.Errorf("%s: %+v, %v, written %s; want %+v, %s", tt.text, got, err, got, tt.want, tt.back)
-		}
+		got := must.Get(Parse(tt.text))
+		check.True(t, got == tt.want && got.String() == tt.back, "%s: %+v, written %s; want %+v, %s", tt.text, got, got, tt.want, tt.back)
 	}
 	for _, large := range []Message{{4, 1<<30 + 4, 4}, {1<<30 + 4, 4, 4}} { // which Parse does not read back
 		contains.Error(t, large.Check(), "at the most")

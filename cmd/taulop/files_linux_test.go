@@ -174,9 +174,7 @@ func TestSweepOnFullDisk(t *testing.T) {
 			}
 			must.Do(os.Remove(filler))
 			ran(t, "sweep", "-quiet", "-time", "10m", "-resume", file)
-			if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
-				t.Errorf("the resumed sweep left %v (%v)", left, err)
-			}
+			check.Equal(t, len(must.Get(os.ReadDir(dir))), 1, "files that the resumed sweep left")
 		})
 	}
 }

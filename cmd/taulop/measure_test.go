@@ -18,6 +18,7 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/shm"
@@ -40,6 +41,13 @@ func ran(t testing.TB, line ...string) (out, errOut string) {
 		t.Fatalf("%q: %v\n%s%s", line, err, out, errOut)
 	}
 	return out, errOut
+}
+
+// fails checks the exit status of an error, which is one line with what it says.
+func fails(t testing.TB, err error, status int, says string) {
+	t.Helper()
+	contains.Error(t, err, says)
+	check.Equal(t, exitStatus(err), status, "exit status of %v", err)
 }
 
 // named is the command of a name.

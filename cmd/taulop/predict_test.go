@@ -167,9 +167,8 @@ func TestPlan(t *testing.T) {
 		must.Do(os.Remove(filepath.Join(job, "results", fmt.Sprintf("P-%d.tsv", pass))))
 	}
 	out, _, err = run(t, on(machine, "tune", "-timed "+job)...)
-	if exitStatus(err) != 3 || out != "" || !strings.Contains(err.Error(), "run run.sh there again, it goes on") {
-		t.Errorf("%v\n%s", err, out)
-	}
+	fails(t, err, 3, "run run.sh there again, it goes on")
+	check.Equal(t, out, "", "printed")
 }
 
 // againstDocument is the output of verify -against for a table of two rows.
@@ -203,9 +202,8 @@ func TestPlotsAreWritten(t *testing.T) {
 		}
 		for _, format := range []string{"svg", "PNG", "pdf"} {
 			figure := save(t, dir, kind.name+"."+format, "what was there")
-			if _, _, err := run(t, append([]string{"plot", kind.name, "-o", figure}, files...)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), "-force") {
-				t.Errorf("%s: what was there is replaced: %v", kind.name, err)
-			}
+			_, _, err := run(t, append([]string{"plot", kind.name, "-o", figure}, files...)...)
+			fails(t, err, 2, "-force")
 			out, errOut, err := run(t, append([]string{"plot", kind.name, "-force", "-o", figure}, files...)...)
 			if err != nil || out != "" || errOut != "" {
 				t.Errorf("%s: %q, %q, %v", kind.name, out, errOut, err)

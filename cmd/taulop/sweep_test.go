@@ -19,6 +19,7 @@ import (
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/sweep"
 	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/verify"
@@ -209,9 +210,7 @@ func TestHostilePlans(t *testing.T) {
 		file := resumable(t, tt.change)
 		before := load(t, file)
 		_, err := frugal(t, "sweep", "-quiet", "-resume", file)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%v; want a sentence with %q", err, tt.want)
-		}
+		fails(t, err, 2, tt.want)
 		check.Equal(t, string(must.Get(os.ReadFile(file))), before, "%q: the file has changed", tt.want)
 	}
 }
@@ -246,9 +245,8 @@ func TestStoppedPatterns(t *testing.T) {
 	}{{[]string{"-save", save}, "the measured patterns are in " + save}, {nil, "were measured"}} {
 		line := append([]string{"verify", "-patterns", "-cache", "in", "-m", "1K:1M", "-time", "1m", "-oversubscribe", "-P", "2"}, tt.flags...)
 		out, err := stoppedInTime(t, 250, append(line, "ping-pong")...)
-		if exitStatus(err) != 130 || !strings.Contains(err.Error(), tt.want) || !strings.Contains(out, "ping-pong") {
-			t.Errorf("%v: exit %d, %v, printed %q; want %q", tt.flags, exitStatus(err), err, out, tt.want)
-		}
+		fails(t, err, 130, tt.want)
+		contains.All(t, out, "ping-pong")
 	}
 	host := loadParams(t, save)
 	patterns := 0
@@ -275,9 +273,9 @@ func TestTimeForTheRest(t *testing.T) {
 func TestNothingReplaced(t *testing.T) {
 	needLinux(t)
 	host := save(t, t.TempDir(), "host.json", "old\n")
-	if _, err := stoppedInTime(t, 1, "sweep", "-force", "-time", "10m", "-o", host); exitStatus(err) != 130 || !strings.Contains(err.Error(), "as it was") || load(t, host) != "old\n" {
-		t.Errorf("%v, and the file has %.40q", err, load(t, host))
-	}
+	_, err := stoppedInTime(t, 1, "sweep", "-force", "-time", "10m", "-o", host)
+	fails(t, err, 130, "as it was")
+	check.Equal(t, load(t, host), "old\n", "the file")
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(host), "*")); len(left) != 1 {
 		t.Errorf("left behind: %q", left)
 	}

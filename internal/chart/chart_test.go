@@ -57,9 +57,7 @@ func svg(t *testing.T, c *Chart) *drawing {
 		if err == io.EOF {
 			return d
 		}
-		if err != nil {
-			t.Fatalf("no XML: %v", err)
-		}
+		must.Do(err)
 		switch token := token.(type) {
 		case xml.StartElement:
 			d.elements = append(d.elements, token.Name.Local)
@@ -202,9 +200,8 @@ func TestRatios(t *testing.T) {
 func TestBoundsAndStates(t *testing.T) {
 	moved := compare.Machine{Name: "vm", File: must.Get(params.ReadFile(sweeptest.Moved(t)))}.Each()
 	check.Slices(t, must.Get(ConcurrencyOverSize(moved, Choice{})).Panels[0].Levels, []float64{1, 2}, "lines at")
-	if _, err := accesses(moved, Choice{}); len(moved) != 2 || err == nil || err.Error() != "vm has no accesses: measure them with taulop access" {
-		t.Errorf("%d states: %v", len(moved), err)
-	}
+	check.Equal(t, len(moved), 2, "states")
+	check.Equal(t, fmt.Sprint(must.Err(accesses(moved, Choice{}))), "vm has no accesses: measure them with taulop access", "error")
 }
 
 // Models are lines, measurements are marks.

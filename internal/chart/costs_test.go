@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -50,9 +49,8 @@ func TestCosts(t *testing.T) {
 			both.Rows = append(both.Rows, r)
 		}
 	}
-	if two, err := Costs(both, Choice{}); err != nil || !slices.Equal(two.Omitted, []string{"scatter"}) || len(c.Omitted) > 0 {
-		t.Errorf("%+v (%v) omits not scatter, or that of bcast alone omits %q", two, err, c.Omitted)
-	}
+	check.Slices(t, must.Get(Costs(both, Choice{})).Omitted, []string{"scatter"}, "omitted of both")
+	check.Empty(t, c.Omitted, "omitted of bcast alone")
 	first := c.Panels[0].Series[0].Points
 	if shown(c) != "linear, binomial" || c.Title != "Predicted cost: bcast" || len(first) != 3 || first[2].Y.Center != 4000 || first[2].Y.Lo != 2000 || first[2].Y.Hi != 8000 {
 		t.Errorf("%s: %v %+v", c.Title, shown(c), first)

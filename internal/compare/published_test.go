@@ -36,10 +36,8 @@ func publishedMachine(t *testing.T, name string) Machine {
 //	metropolis  3046.600  5012.675  5278.775  6548.225
 //	lusitania   1892.055  3157.704  2701.787  3025.264  3905.017  3929.212  4221.770
 func TestPublishedMachines(t *testing.T) {
-	c, err := New([]Machine{publishedMachine(t, "metropolis"), publishedMachine(t, "lusitania")}, Choice{})
-	if err != nil || len(c.Tables) != 1 {
-		t.Fatalf("%+v, %v", c, err)
-	}
+	c := must.Get(New([]Machine{publishedMachine(t, "metropolis"), publishedMachine(t, "lusitania")}, Choice{}))
+	check.Equal(t, len(c.Tables), 1, "tables")
 	table := c.Tables[0]
 	if want := (Channel{params.Published, params.Published, false, 8192}); table.Channel != want || len(table.Taus) != 20 {
 		t.Errorf("%+v, τ %v", table.Channel, table.Taus)

@@ -6,12 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/nodes"
 )
@@ -28,9 +28,7 @@ func TestReadReduced(t *testing.T) {
 		paths = append(paths, path)
 	}
 	machines, skipped, err := compare.ReadAll(paths)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(err)
 	want := must.Get(compare.NewOverview(lists.Map(machines, compare.Reduce), compare.Choice{}))
 	last := 0
 	reduced, skippedToo, err := compare.ReadReduced(t.Context(), paths, "", func(done, of int) {
@@ -49,10 +47,8 @@ func TestReadReduced(t *testing.T) {
 	check.Equal(t, reduced[len(reduced)-1].Name, "node0001 (same-host.json)", "name of a second file of node0001")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := compare.ReadReduced(ended, paths, "", func(int, int) {}); err != context.Canceled {
-		t.Errorf("after the end of its context: %v", err)
-	}
-	if _, _, err := compare.ReadReduced(t.Context(), append(paths, paths[3]), "", func(int, int) {}); err == nil || !strings.Contains(err.Error(), "is named twice") {
-		t.Errorf("a file named twice: %v", err)
-	}
+	_, _, err = compare.ReadReduced(ended, paths, "", func(int, int) {})
+	check.ErrorIs(t, err, context.Canceled, "after the end of its context")
+	_, _, err = compare.ReadReduced(t.Context(), append(paths, paths[3]), "", func(int, int) {})
+	contains.Error(t, err, "is named twice")
 }

@@ -41,9 +41,8 @@ func TestOutputs(t *testing.T) {
 	}
 	for _, f := range Formats {
 		var b strings.Builder
-		if err := f.Write(d, &b); err != nil || b.String() != want[f.Name] {
-			t.Errorf("-%s: %q, %v", f.Name, b.String(), err)
-		}
+		must.Do(f.Write(d, &b))
+		check.Equal(t, b.String(), want[f.Name], "-%s", f.Name)
 	}
 }
 

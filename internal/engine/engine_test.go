@@ -119,9 +119,8 @@ func TestFirstCPUs(t *testing.T) {
 	}
 	x = experiment(2, m)
 	m.firstCPUs, x.Launches = nil, 6
-	if err := x.Run(context.Background()); err != nil || len(m.firstCPUs) != 6 || slices.Max(m.firstCPUs) != -1 {
-		t.Errorf("%v, %v", m.firstCPUs, err)
-	}
+	must.Do(x.Run(context.Background()))
+	check.Slices(t, m.firstCPUs, slices.Repeat([]int{-1}, 6), "first CPUs where there are none to choose from")
 }
 
 // Every launch visits every cell once, in another order, with hints of earlier launches, and the centre
@@ -313,9 +312,7 @@ func TestGivesUp(t *testing.T) {
 	x.Start = func(Order, *os.File) (*Process, error) {
 		return process(func() error { return errors.New("exit status 2") }, nil), nil
 	}
-	if err := x.Run(context.Background()); err == nil || err.Error() != "3 launches in a row died without a result, the last with: it ended before it was done: exit status 2" {
-		t.Error(err)
-	}
+	check.Equal(t, fmt.Sprint(x.Run(context.Background())), "3 launches in a row died without a result, the last with: it ended before it was done: exit status 2", "error")
 	m.fails = func(launch, visit int) error {
 		if launch == 1 && visit == 3 {
 			return errors.New("the wrong bytes arrived")
@@ -450,9 +447,8 @@ func TestOnce(t *testing.T) {
 	}
 	check.AtLeast(t, launches, 1+LeastLaunches+LeastLaunches-1, "launches")
 	again := &Experiment{File: x.File, Time: time.Minute, Start: m.start, Cells: x.Cells, Doubtful: x.Doubtful}
-	if err := again.Run(context.Background()); err != nil || len(x.File.Launches) != launches || again.Missing() != nil {
-		t.Errorf("%d more launches, %v, %v", len(x.File.Launches)-launches, err, again.Missing())
-	}
+	must.Do(again.Run(context.Background()))
+	check.True(t, len(x.File.Launches) == launches && again.Missing() == nil, "%d launches, %v", len(x.File.Launches), again.Missing())
 }
 
 // A hint below any possible time, as of a damaged file, counts as none.
@@ -466,8 +462,7 @@ func TestImpossibleHint(t *testing.T) {
 		bytes      int
 		hint, want float64
 	}{{0, 1e-4, 0}, {0, 20, 20}, {8192, 8, 0}, {8192, 300, 300}, {1 << 24, 1, 0}} {
-		if _, err := s.sample(context.Background(), Visit{Survey: "s", Key: params.Key{Bytes: tt.bytes}}, tt.hint); err != nil || got != tt.want {
-			t.Errorf("%d bytes: a hint of %g ns becomes %g, %v, want %g", tt.bytes, tt.hint, got, err, tt.want)
-		}
+		must.Get(s.sample(context.Background(), Visit{Survey: "s", Key: params.Key{Bytes: tt.bytes}}, tt.hint))
+		check.Equal(t, got, tt.want, "%d bytes: what a hint of %g ns becomes", tt.bytes, tt.hint)
 	}
 }

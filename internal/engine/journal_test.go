@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,16 +34,12 @@ func TestJournalOfAnother(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "host.json")
 		must.Do(os.WriteFile(JournalPath(path), []byte(text), 0o600))
 		for _, of := range []string{mark, "", "host.json", "../host.json", ".host.json.journal"} {
-			if in, err := OpenJournal(path, of); !errors.Is(err, ErrNoJournal) {
-				t.Errorf("%s, mark %q: %v, %v", name, of, in, err)
-			}
+			check.ErrorIs(t, must.Err(OpenJournal(path, of)), ErrNoJournal, "%s, mark %q", name, of)
 			f := &params.File{Journal: of}
 			RemoveJournal(path, f)
 			check.Equal(t, f.Journal, "", "%s: mark of the file, which was %q", name, of)
 		}
-		if f, err := MakeJournal(path, mark); !errors.Is(err, fs.ErrExist) {
-			t.Errorf("%s: %v, %v", name, f, err)
-		}
+		check.ErrorIs(t, must.Err(MakeJournal(path, mark)), fs.ErrExist, "%s", name)
 		if !strings.Contains(name, "mark") {
 			RemoveOldJournal(path)
 		}
@@ -63,12 +58,8 @@ func TestJournalBehindALink(t *testing.T) {
 		if err := os.Symlink(to, JournalPath(path)); err != nil {
 			t.Skip(err)
 		}
-		if in, err := OpenJournal(path, mark); !errors.Is(err, ErrNoJournal) {
-			t.Errorf("link to %s: %v, %v", to, in, err)
-		}
-		if f, err := MakeJournal(path, mark); !errors.Is(err, fs.ErrExist) {
-			t.Errorf("link to %s: %v, %v", to, f, err)
-		}
+		check.ErrorIs(t, must.Err(OpenJournal(path, mark)), ErrNoJournal, "link to %s", to)
+		check.ErrorIs(t, must.Err(MakeJournal(path, mark)), fs.ErrExist, "link to %s", to)
 		RemoveOldJournal(path)
 		if err := os.Remove(JournalPath(path)); err != nil { // the link is there
 			t.Error(err)
@@ -103,17 +94,14 @@ func TestJournalGoesOn(t *testing.T) {
 	mark, text := journalOf(path)
 	must.Do(os.WriteFile(JournalPath(path), []byte(text+`{"cell":{"kind":`), 0o600))
 	x := resumed(mark)
-	if added, err := x.Recover(path); err != nil || added != 5*6 {
-		t.Fatalf("%d samples are recovered: %v", added, err)
-	}
+	check.Equal(t, must.Get(x.Recover(path)), 5*6, "samples recovered")
 	x.Journal = must.Get(OpenJournal(path, mark))
 	defer x.Journal.Close()
 	x.Session, x.Launches = 1, 6
 	must.Do(x.Run(context.Background()))
 	again := resumed(mark)
-	if added, err := again.Recover(path); err != nil || added != 2*5*6 || len(again.File.Launches) != 12 {
-		t.Errorf("%d samples of %d launches are recovered: %v", added, len(again.File.Launches), err)
-	}
+	check.Equal(t, must.Get(again.Recover(path)), 2*5*6, "samples recovered")
+	check.Equal(t, len(again.File.Launches), 12, "launches")
 	RemoveJournal(path, again.File)
 	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) > 0 {
 		t.Errorf("left %v", left)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -28,9 +29,7 @@ func TestOpen(t *testing.T) {
 	must.Do(os.WriteFile(path, nil, 0o600))
 	f := must.Get(Open(path))
 	f.Close()
-	if _, err = Open(filepath.Join(path, "b")); err == nil || err.Error() != path+"/b cannot be read: not a directory" {
-		t.Error(err)
-	}
+	check.Equal(t, fmt.Sprint(must.Err(Open(filepath.Join(path, "b")))), path+"/b cannot be read: not a directory", "error")
 }
 
 func TestLines(t *testing.T) {
@@ -58,9 +57,7 @@ func TestLines(t *testing.T) {
 			t.Errorf("%q: %q, %d lines of %d bytes, %v", tt.file, got, lines.Number, lines.Size, lines.Failed("break it"))
 		}
 	}
-	if err := NewLines(strings.NewReader(""), "f", 10).Errorf("no %d", 1); err.Error() != "f:1: no 1" {
-		t.Error(err)
-	}
+	check.Equal(t, NewLines(strings.NewReader(""), "f", 10).Errorf("no %d", 1).Error(), "f:1: no 1", "Errorf")
 }
 
 func TestNames(t *testing.T) {
@@ -79,9 +76,7 @@ func TestNames(t *testing.T) {
 		"a.json\x00b.json\x00":           "list:1: a zero byte: give one name a line",
 		"a\n" + strings.Repeat("x", 5e3): "list:2: a line of more than 4096 bytes",
 	} {
-		if got, err := Names(strings.NewReader(text), "list"); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%.40q: %q, %v; want %q", text, got, err, want)
-		}
+		contains.Error(t, must.Err(Names(strings.NewReader(text), "list")), want)
 	}
 }
 

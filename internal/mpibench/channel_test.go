@@ -185,9 +185,8 @@ func TestWithOwn(t *testing.T) {
 	f := c.File(false)
 	before := len(f.Cells)
 	WithOwn(f, sweep)
-	if err := f.Validate(); err != nil || len(f.Cells) != before+6 {
-		t.Errorf("%d cells more, want 6: %v", len(f.Cells)-before, err)
-	}
+	must.Do(f.Validate())
+	check.Equal(t, len(f.Cells), before+6, "cells")
 	check.Equal(t, must.Get(f.Own("", false)).Times[0][0], 64e-9, "own copies")
 	check.Equal(t, len(must.Get(f.Gamma("")).Operators), 1, "γ")
 	// A channel of the other state of the cache gives its messages, too.

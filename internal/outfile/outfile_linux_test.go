@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/sandbox"
 )
@@ -85,9 +86,8 @@ func TestWriteReplaces(t *testing.T) {
 			for name, want := range map[string]fs.FileMode{"x": 0o644, "old": 0o640} {
 				files[name] = "long after"
 				check.NoError(t, Write(filepath.Join(dir, name), text(files[name])), "%s", who)
-				if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode()&^0o022 != want&^0o022 {
-					t.Errorf("%s has mode %v (%v), want %v", name, info.Mode(), err, want)
-				}
+				info := must.Get(os.Stat(filepath.Join(dir, name)))
+				check.Equal(t, info.Mode()&^0o022, want&^0o022, "mode of %s", name)
 			}
 			holds(t, dir, files)
 		})
@@ -170,9 +170,7 @@ func TestWriteStreams(t *testing.T) {
 		case <-time.After(time.Minute):
 			t.Fatalf("%s hangs", path)
 		}
-		if is, err := os.Stat(path); err != nil || !os.SameFile(is, was) {
-			t.Errorf("%s became %v, %v", path, is.Mode(), err)
-		}
+		check.True(t, os.SameFile(must.Get(os.Stat(path)), was), "%s is another file", path)
 	}
 	check.Equal(t, string(must.Get(io.ReadAll(gone))), "through", "ReadAll")
 	check.Equal(t, must.Get(os.Readlink(link)), "null", "the link leads to")
@@ -334,9 +332,8 @@ func TestLocks(t *testing.T) {
 	if ok, err := holder.TryLock(); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	if _, _, err := lockFile(file); err == nil {
-		t.Error("locked twice")
-	}
+	_, _, err = lockFile(file)
+	check.Error(t, err, "locked twice")
 	holder.Unlock()
 	// A user's file with this name stays, and a link is no lock.
 	write("mine")
@@ -346,9 +343,8 @@ func TestLocks(t *testing.T) {
 	lock.release()
 	holds(t, dir, map[string]string{"host.json": "old", "link": "old", "host.json.lock": "mine"})
 	must.Do(os.Symlink("host.json", filepath.Join(dir, "other.lock")))
-	if _, _, err := lockFile(filepath.Join(dir, "other")); err == nil || !strings.Contains(err.Error(), "no regular file") {
-		t.Errorf("a link for a lock: %v", err)
-	}
+	_, _, err = lockFile(filepath.Join(dir, "other"))
+	contains.Error(t, err, "no regular file")
 }
 
 // Without locks in the system there is a warning, not an error about rights.

@@ -77,10 +77,8 @@ func TestConclude(t *testing.T) {
 	for i, us := range []float64{1, 1.1, 1.2, 1, 1.1, 1.3} {
 		folder[fmt.Sprintf("results/P2-rules-%d.tsv", i)] = &fstest.MapFile{Data: []byte(pass(us))}
 	}
-	r, err := m.Read(folder, openMPI(t))
-	if err != nil || len(r.LeftOut) > 0 || len(r.Passes) != 6 {
-		t.Fatalf("%v: %+v, %d passes", err, r.LeftOut, len(r.Passes))
-	}
+	r := must.Get(m.Read(folder, openMPI(t)))
+	check.True(t, len(r.LeftOut) == 0 && len(r.Passes) == 6, "%+v, %d passes", r.LeftOut, len(r.Passes))
 	beyond := []Cell{{Collective: "bcast", P: 2, Bytes: 4096, Options: m.Cells[0].Options}}
 	concluded := m.Conclude(r, beyond)
 	for i, c := range concluded {
@@ -97,9 +95,8 @@ func TestConclude(t *testing.T) {
 		}
 		folder[fmt.Sprintf("results/P2-sm-%d.tsv", i)] = &fstest.MapFile{Data: []byte(text)}
 	}
-	if r, err = m.Read(folder, openMPI(t)); err != nil || len(r.Passes) != 6 {
-		t.Fatal(err, r)
-	}
+	r = must.Get(m.Read(folder, openMPI(t)))
+	check.Equal(t, len(r.Passes), 6, "passes")
 	if of := m.Compared(r); len(of) != 1 || of[0].Cells != 2 || of[0].Quicker != 2 || of[0].Gain < 0.5 {
 		t.Errorf("%+v", of)
 	}

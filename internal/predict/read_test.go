@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/view"
@@ -19,10 +20,8 @@ func TestRead(t *testing.T) {
 	for kind, doc := range map[string]any{"taulop predict": one, "taulop predict machines": both} {
 		var b bytes.Buffer
 		must.Do(view.WriteJSON(&b, kind, 1, "", doc))
-		d, err := Read(&b, "a.json")
-		if err != nil || len(d.Rows) != 2 || d.Rows[0].Machine != "a" || d.Rows[0].Microseconds+d.Rows[1].Microseconds < 5 {
-			t.Errorf("%v %+v", err, d)
-		}
+		d := must.Get(Read(&b, "a.json"))
+		check.True(t, len(d.Rows) == 2 && d.Rows[0].Machine == "a" && d.Rows[0].Microseconds+d.Rows[1].Microseconds >= 5, "%+v", d)
 	}
 	for text, want := range map[string]string{
 		`{"format":"taulop predict","rows":[]}`:                                                                                                                          "a.json has no costs",

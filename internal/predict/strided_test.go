@@ -73,9 +73,8 @@ func TestStrided(t *testing.T) {
 		}
 		check.Near(t, at[[2]int{4096, 64}][0], want, 1, "%s, log_3P of 4K64S, ns", name)
 	}
-	if d, err := StridedOf(paired(), model.Choice{}, "bcast:linear", 0, []int{4096}); err != nil || d.Where[2] != "P = 8" || len(d.Rows) != 9 {
-		t.Errorf("%+v, %v", d, err)
-	}
+	d := must.Get(StridedOf(paired(), model.Choice{}, "bcast:linear", 0, []int{4096}))
+	check.True(t, d.Where[2] == "P = 8" && len(d.Rows) == 9, "%+v", d)
 	bare := paired()
 	bare.Networks = nil
 	for _, tt := range []struct {

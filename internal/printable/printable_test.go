@@ -59,9 +59,8 @@ func TestJSONStaysJSON(t *testing.T) {
 	document := must.Get(json.MarshalIndent(map[string]string{was: was}, "", "\t"))
 	var before, after map[string]string
 	json.Unmarshal(document, &before)
-	if err := json.Unmarshal([]byte(Text(string(document))), &after); err != nil || fmt.Sprint(before) != fmt.Sprint(after) {
-		t.Errorf("%q is %q, %v", before, after, err)
-	}
+	must.Do(json.Unmarshal([]byte(Text(string(document))), &after))
+	check.Equal(t, fmt.Sprint(after), fmt.Sprint(before), "what is printed")
 }
 
 func TestName(t *testing.T) {

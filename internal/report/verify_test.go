@@ -41,15 +41,13 @@ func TestDocuments(t *testing.T) {
 	} {
 		var again, values strings.Builder
 		value := jsonOf(tt.d)
-		if err := tt.d.WriteCSV(&values); err != nil || strings.Count(values.String(), "\n") != 1+tt.rows {
-			t.Errorf("%v, want %d rows\n%s", err, tt.rows, &values)
-		}
+		must.Do(tt.d.WriteCSV(&values))
+		check.Equal(t, strings.Count(values.String(), "\n"), 1+tt.rows, "lines of %s", &values)
 		contains.All(t, textOf(tt.d), strings.Split(tt.want, "…\n")...)
 		back := reflect.New(reflect.TypeOf(tt.d.Value).Elem()).Interface()
 		must.Do(json.Unmarshal([]byte(value), back))
-		if err := view.WriteJSON(&again, tt.d.Kind, 1, tt.d.Answer(), back); err != nil || again.String() != value {
-			t.Errorf("%v\n%s\nbecame\n%s", err, value, &again)
-		}
+		must.Do(view.WriteJSON(&again, tt.d.Kind, 1, tt.d.Answer(), back))
+		check.Equal(t, again.String(), value, "what is written again")
 	}
 }
 
@@ -94,9 +92,8 @@ func TestVerificationOfStates(t *testing.T) {
 	check.Equal(t, strings.Count(jsonOf(Verification(v)), `"share": 0.55`), 4, "shares") // states, row, means
 	check.Equal(t, must.Get(ReadVerification(strings.NewReader(jsonOf(Verification(v))), "v.json")).Rows[1].State, far, "ReadVerification")
 	var b strings.Builder
-	if err := Verification(v).WriteCSV(&b); err != nil || !strings.Contains(b.String(), ",state_ns,state_share,state_slowed\n") || !strings.Contains(b.String(), ",60,0.55,false\n") {
-		t.Errorf("%v in\n%s", err, &b)
-	}
+	must.Do(Verification(v).WriteCSV(&b))
+	contains.All(t, b.String(), ",state_ns,state_share,state_slowed\n", ",60,0.55,false\n")
 }
 
 // A stopped run has times without predictions, which readers leave out.
@@ -117,9 +114,8 @@ func TestUnpredicted(t *testing.T) {
 	}
 	v.Means = nil
 	got := textOf(Verification(v))
-	if _, err := ReadVerification(strings.NewReader(jsonOf(Verification(v))), "v.json"); err == nil || !strings.Contains(err.Error(), "4 rows and no predictions") || strings.Contains(got, "Errors") {
-		t.Errorf("%v\n%s", err, got)
-	}
+	contains.Error(t, must.Err(ReadVerification(strings.NewReader(jsonOf(Verification(v))), "v.json")), "4 rows and no predictions")
+	contains.None(t, got, "Errors")
 }
 
 // The first line counts the measured calls and the predicted ones.
@@ -170,9 +166,7 @@ func TestReadBadVerifications(t *testing.T) {
 		}
 	}
 	parameters := `{"format": "taulop parameters", "cells": [1]}`
-	if _, err := ReadPublished(strings.NewReader(parameters), "v.json"); err == nil || !strings.HasPrefix(err.Error(), "v.json holds the parameters of a machine") {
-		t.Errorf("parameters as published collectives: %v", err)
-	}
+	contains.Error(t, must.Err(ReadPublished(strings.NewReader(parameters), "v.json")), "v.json holds the parameters of a machine")
 }
 
 func measuredPatterns() *verify.PatternResult {

@@ -222,9 +222,8 @@ func TestReadOfMachine(t *testing.T) {
 		}
 	}
 	contains.Error(t, must.Err(Read(strings.NewReader(several), "t.tsv", "D")), `none of "D"`)
-	if table, err := Read(strings.NewReader("level\tmachine\tm_bytes\tlatency_us\nsocket\tA\t1\t1\n"), "t.tsv", "mine"); err != nil || len(table.Points) != 1 {
-		t.Error(err)
-	}
+	table := must.Get(Read(strings.NewReader("level\tmachine\tm_bytes\tlatency_us\nsocket\tA\t1\t1\n"), "t.tsv", "mine"))
+	check.Equal(t, len(table.Points), 1, "points")
 }
 
 // Names of levels may have several words, and numbers of cores may spell them differently.

@@ -99,7 +99,5 @@ func TestPatternRows(t *testing.T) {
 	}
 	must.Do(r.File.Validate())
 	r.File.Cells = r.File.Cells[1:] // stopped before it
-	if stopped, err := r.PatternRows(models, fits); err != nil || len(stopped) != len(rows)-1 {
-		t.Errorf("stopped: %d rows of %d, %v", len(stopped), len(rows), err)
-	}
+	check.Equal(t, len(must.Get(r.PatternRows(models, fits))), len(rows)-1, "rows when stopped")
 }

@@ -99,9 +99,8 @@ func TestMonitoring(t *testing.T) {
 
 func TestWithMessages(t *testing.T) {
 	m, counts := read(t, "0,10,0\n20,0,0\n0,0,0"), read(t, "0,3,0\n0,0,0\n0,5,0")
-	if err := m.WithMessages(counts); err != nil || text(m) != "0-1:10/3 1-0:20/1 2-1:0/5" {
-		t.Errorf("%v, %s", err, text(m))
-	}
+	must.Do(m.WithMessages(counts))
+	check.Equal(t, text(m), "0-1:10/3 1-0:20/1 2-1:0/5", "matrix")
 	contains.Error(t, m.WithMessages(read(t, "0,1\n0,0\n")), "of as many")
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
@@ -93,9 +94,7 @@ func TestRefuses(t *testing.T) {
 		f := flag.NewFlagSet("cma", flag.ContinueOnError)
 		task := flags(f)
 		must.Do(f.Set(tt.flag, tt.value))
-		if _, err := task(m); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
-			t.Errorf("-%s %s: %v, want %q", tt.flag, tt.value, err, tt.want)
-		}
+		contains.Error(t, must.Err(task(m)), tt.want)
 	}
 }
 

@@ -86,10 +86,8 @@ func cell(variant string, bytes int, ns, half float64) params.Cell {
 func TestSmallNode(t *testing.T) {
 	m := machine()
 	m.Nodes = []numa.Node{{ID: 0, CPUs: m.Allowed, MemoryBytes: 1 << 34, FreeBytes: 1 << 33}, {ID: 1, MemoryBytes: 1 << 20, FreeBytes: 1 << 20}}
-	r, err := NewRequest(m, Request{Sizes: []int{64}, Taus: []int{1}})
-	if err != nil || r.MostRemote != 3<<20/8 || r.Most <= r.MostRemote {
-		t.Errorf("%d and %d bytes, %v", r.Most, r.MostRemote, err)
-	}
+	r := must.Get(NewRequest(m, Request{Sizes: []int{64}, Taus: []int{1}}))
+	check.True(t, r.MostRemote == 3<<20/8 && r.Most > r.MostRemote, "%d and %d bytes", r.Most, r.MostRemote)
 }
 
 // A level that is no slower than the one before gives a doubt.

@@ -80,9 +80,7 @@ func TestBlackhole(t *testing.T) {
 	near, far := sandbox.Networks(t, "")
 	impatient(t)
 	ended := across(t, near, far, &Host{Wait: time.Minute, Facts: Facts{Memory: 1 << 20}}, func(run *Run, s *sampler) {
-		if _, err := s.Sample(t.Context(), smallExchange, 0); err != nil {
-			t.Error(err)
-		}
+		check.NoError(t, must.Err(s.Sample(t.Context(), smallExchange, 0)), "Sample")
 		far.Drop(t, "10.77.0.1/32")
 		_, err := s.Sample(t.Context(), smallExchange, 0)
 		if err = run.Why(err); !errors.Is(err, errStuck) || !strings.HasPrefix(err.Error(), "there: nothing moved for 500ms: ") {

@@ -49,10 +49,8 @@ func TestPackRows(t *testing.T) {
 
 // The messages of mlognp-2009, contiguous ones included. Invalid messages are rejected.
 func TestMessages(t *testing.T) {
-	messages, err := Messages([]int{1 << 10, 4 << 10, 16 << 10}, []int{8, 64, 512}, 4, 16<<20)
-	if err != nil || len(messages) != 12 || messages[0].String() != "1K4S" || messages[11].String() != "16K512S" {
-		t.Errorf("%v, %v", messages, err)
-	}
+	messages := must.Get(Messages([]int{1 << 10, 4 << 10, 16 << 10}, []int{8, 64, 512}, 4, 16<<20))
+	check.True(t, len(messages) == 12 && messages[0].String() == "1K4S" && messages[11].String() == "16K512S", "%v", messages)
 	for _, tt := range []struct {
 		size, stride, element, array int
 		want                         string
