@@ -38,9 +38,8 @@ func TestSlopeFig18(t *testing.T) {
 		t.Errorf("slope of 500 + 100k = %+v", s)
 	}
 	for _, bad := range [][]int{{1}, {3, 3}} {
-		if s := Slope(bad, l[:len(bad)]); s.Known() {
-			t.Errorf("slope over k = %v is known: %+v", bad, s)
-		}
+		s := Slope(bad, l[:len(bad)])
+		check.True(t, !s.Known(), "slope over k = %v is known: %+v", bad, s)
 	}
 }
 
@@ -64,9 +63,8 @@ func TestMedian(t *testing.T) {
 		}
 	}
 	check.Equal(t, tests[0].samples[0], 6, "the first sample after Median")
-	if e := Median(nil); e.Known() || !math.IsInf(e.Width(), 1) {
-		t.Errorf("Median of nothing = %+v", e)
-	}
+	e := Median(nil)
+	check.True(t, !e.Known() && math.IsInf(e.Width(), 1), "Median of nothing = %+v", e)
 }
 
 func TestArithmetic(t *testing.T) {
@@ -79,14 +77,12 @@ func TestArithmetic(t *testing.T) {
 	if m := Mean([]Estimate{few, few}); m.Center != 4000 || m.Known() {
 		t.Errorf("mean of too few samples = %+v", m)
 	}
-	if m := Mean(nil); !math.IsNaN(m.Center) || m.Known() {
-		t.Errorf("mean of nothing = %+v", m)
-	}
+	m := Mean(nil)
+	check.True(t, math.IsNaN(m.Center) && !m.Known(), "mean of nothing = %+v", m)
 	both := Estimate{Center: 2, Lo: 1, Hi: 4, N: 12, Sessions: 2}
 	check.Equal(t, both.Rate(8), (Estimate{Center: 4, Lo: 2, Hi: 8, N: 12, Sessions: 2}), "8 bytes in 2 ns")
-	if w := L.Width(); !close(w, 1.0/30, 1e-12) {
-		t.Errorf("width = %g", w)
-	}
+	w := L.Width()
+	check.True(t, close(w, 1.0/30, 1e-12), "width = %g", w)
 	if L.Differ(Estimate{Center: 3200, Lo: 3050, Hi: 3300, N: 6}) || !L.Differ(y) || L.Differ(Median([]float64{1})) {
 		t.Error("Differ is not about disjoint known intervals")
 	}

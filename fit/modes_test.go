@@ -71,7 +71,6 @@ func TestModes(t *testing.T) {
 	if modes := Modes(nil); modes != nil {
 		t.Errorf("of nothing: %v", modes)
 	}
-	if modes := Modes([]float64{5, 5, 5}); len(modes) != 1 || modes[0] != (Mode{5, 0, 1}) {
-		t.Errorf("of one value: %v", modes)
-	}
+	modes := Modes([]float64{5, 5, 5})
+	check.True(t, len(modes) == 1 && modes[0] == (Mode{5, 0, 1}), "of one value: %v", modes)
 }

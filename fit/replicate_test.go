@@ -33,9 +33,8 @@ func TestReplicatesCover(t *testing.T) {
 				covered++
 			}
 		}
-		if share := float64(covered) / tries; share < 0.93 || share > 0.985 {
-			t.Errorf("%d sessions: a coverage of %.1f %%, want 95", k, 100*share)
-		}
+		share := float64(covered) / tries
+		check.True(t, share >= 0.93 && share <= 0.985, "%d sessions: a coverage of %.1f %%, want 95", k, 100*share)
 	}
 }
 
@@ -121,9 +120,8 @@ func TestCompareTooFew(t *testing.T) {
 	if d := (Test{Least: 0.05}).Compare(a, b); d.P < 0.5 {
 		t.Errorf("4 %% is a difference: %+v", d)
 	}
-	if d := (Test{Least: 0.03}).Compare(a, b); d.P > 0.05 {
-		t.Errorf("4 %% is none: %+v", d)
-	}
+	d := (Test{Least: 0.03}).Compare(a, b)
+	check.True(t, d.P <= 0.05, "4 %% is none: %+v", d)
 }
 
 // Values from Y. Benjamini, Y. Hochberg, J. R. Statist. Soc. B 57 (1995), section

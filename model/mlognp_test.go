@@ -76,9 +76,8 @@ func TestMLogNPBroadcasts(t *testing.T) {
 		{8, 1, "bcast:binomial", 8, 3 * far},
 	} {
 		m := mlognp(t, twoLevels(tt.nodes, tt.each))
-		if c := expect(t, m, tt.name, collective.Call{P: tt.p, M: 8192}, tt.want, ""); c.Extrapolated {
-			t.Errorf("%d × %d, %s, P = %d is extrapolated", tt.nodes, tt.each, tt.name, tt.p)
-		}
+		c := expect(t, m, tt.name, collective.Call{P: tt.p, M: 8192}, tt.want, "")
+		check.True(t, !c.Extrapolated, "%d × %d, %s, P = %d is extrapolated", tt.nodes, tt.each, tt.name, tt.p)
 	}
 	expect(t, mlognp(t, twoLevels(2, 4)), "bcast:binomial", collective.Call{P: 8, M: 8192}, 2*o+far, "2f[nodes 21 apart](m) + 4f[shared L3](m)")
 }

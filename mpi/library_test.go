@@ -291,9 +291,8 @@ func TestForced(t *testing.T) {
 	for name, c := range map[string]*collective.Collective{"2 bruck-k-fanout, fan 4": collective.Allgather, "8 knomial, fan 4": collective.Reduce} {
 		check.Equal(t, must.Get(openMPI6.Forced(c, name[:1])).String(), name, "forced %s of %s", name[:1], c)
 	}
-	if own, known := openMPI6.Own(collective.Allgather, 256, 1, 64); !known || own.String() != "2 bruck-k-fanout" {
-		t.Errorf("allgather of 64 B among 256 is %v", own)
-	}
+	own, known := openMPI6.Own(collective.Allgather, 256, 1, 64)
+	check.True(t, known && own.String() == "2 bruck-k-fanout", "allgather of 64 B among 256 is %v", own)
 	contains.Error(t, must.Err(openMPI4.Forced(collective.Bcast, "binomal")), `did you mean "binomial"`)
 	check.Error(t, must.Err(mpich4.Forced(collective.Bcast, "")), "no name is accepted")
 }

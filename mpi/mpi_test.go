@@ -73,9 +73,8 @@ func TestComponents(t *testing.T) {
 		all, err := Components(words, func(file string) ([]Component, error) { return nil, errors.New("reads " + file) })
 		for _, c := range all {
 			text += c.Name + " "
-			if again, there := ComponentNamed(c.Name); !there || fmt.Sprint(again) != fmt.Sprint(c) {
-				t.Errorf("%s is %v", c.Name, again)
-			}
+			again, there := ComponentNamed(c.Name)
+			check.True(t, there && fmt.Sprint(again) == fmt.Sprint(c), "%s is %v", c.Name, again)
 		}
 		return text, err
 	}

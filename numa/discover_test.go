@@ -253,9 +253,8 @@ func TestCaches(t *testing.T) {
 		t.Errorf("%d caches: %v, the last-level cache of %d bytes, want 2 MiB", len(m.Caches), m.Caches, got)
 	}
 	i := slices.IndexFunc(m.Caches, func(c Cache) bool { return c.Level == 2 })
-	if c := m.Caches[i]; c.CPUs.String() != "0-1" || c.LineBytes != 64 {
-		t.Errorf("got %+v, want it shared by 0-1 with lines of 64 B", c)
-	}
+	c := m.Caches[i]
+	check.True(t, c.CPUs.String() == "0-1" && c.LineBytes == 64, "got %+v, want it shared by 0-1 with lines of 64 B", c)
 }
 
 func TestNoMachine(t *testing.T) {
@@ -363,9 +362,8 @@ func TestMemoryLeft(t *testing.T) {
 		))
 		check.Equal(t, limited.allowedMemory(), want, "nodes %q: bytes are free", mems)
 	}
-	if total, available, known := pair.memory(); total != 1000<<10 || available != 800<<10 || !known {
-		t.Errorf("memory: got %d, %d, %v", total, available, known)
-	}
+	total, available, known := pair.memory()
+	check.True(t, total == 1000<<10 && available == 800<<10 && known, "memory: got %d, %d, %v", total, available, known)
 }
 
 func TestClock(t *testing.T) {
@@ -374,9 +372,8 @@ func TestClock(t *testing.T) {
 	must.Do(os.MkdirAll(dir, 0o755))
 	for text, want := range map[string]float64{"3400123\n": 3400.123, "<unknown>\n": 0, "-1\n": 0, "99999999999\n": 0, "": 0} {
 		must.Do(os.WriteFile(filepath.Join(dir, "scaling_cur_freq"), []byte(text), 0o600))
-		if got, none := Clock(root, 3), Clock(root, 4); got != want || none != 0 {
-			t.Errorf("%q: %g MHz, want %g; %g MHz without a file", text, got, want, none)
-		}
+		got, none := Clock(root, 3), Clock(root, 4)
+		check.True(t, got == want && none == 0, "%q: %g MHz, want %g; %g MHz without a file", text, got, want, none)
 	}
 }
 

@@ -56,9 +56,8 @@ func TestTables(t *testing.T) {
 	y := must.Get(f.Y(Selection{}))
 	for tau, want := range map[int]float64{1: 60e-9, 2: 70e-9, 3: 75e-9} {
 		for _, m := range []int{1, 5000} {
-			if got, beyond := y.At(m, tau); math.Abs(got-want) > 1e-15 || beyond {
-				t.Errorf("y(%d) = %v, %v; want %v", tau, got, beyond, want)
-			}
+			got, beyond := y.At(m, tau)
+			check.True(t, math.Abs(got-want) <= 1e-15 && !beyond, "y(%d) = %v, %v; want %v", tau, got, beyond, want)
 		}
 	}
 	c := must.Get(f.C("", false))

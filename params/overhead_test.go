@@ -106,9 +106,8 @@ func TestExchangeOverheads(t *testing.T) {
 		f.Cells = slices.DeleteFunc(f.Cells, func(old Cell) bool { return old.Key == c.Key })
 		f.Cells = append(f.Cells, c)
 	}
-	if got := f.ExchangeOverheads(Selection{}); got != nil {
-		t.Errorf("%+v of a file without exchanges", got)
-	}
+	got := f.ExchangeOverheads(Selection{})
+	check.True(t, got == nil, "%+v of a file without exchanges", got)
 	add(TransferCell, Sendrecv, 64, 1, 400)
 	add(TransferCell, Sendrecv, 16384, 2, 4000)
 	add(ExchangeCell, "", 1, 0, 80)
@@ -122,9 +121,8 @@ func TestExchangeOverheads(t *testing.T) {
 	for m, want := range map[int]float64{0: -40, 64: 50, 8224: 85, 16384: 120, 1 << 20: 120} {
 		check.Near(t, 1e9*OverheadAt(all, m), want, 1e-6, "o(%d), ns", m)
 	}
-	if o := f.Overheads(Selection{}); len(o) != 1 || o[0].Time.Center != 90 {
-		t.Errorf("of messages %+v, want 90 ns", o)
-	}
+	o := f.Overheads(Selection{})
+	check.True(t, len(o) == 1 && o[0].Time.Center == 90, "of messages %+v, want 90 ns", o)
 	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Setup == Sendrecv || c.Kind == ExchangeCell })
 	add(ExchangeCell, "", 64, 0, 450)
 	add(TransferCell, Ring, 64, 1, 420)

@@ -52,9 +52,8 @@ func TestLatency(t *testing.T) {
 		want  float64 // ns
 	}{{"shared L3", 1024, 200}, {"shared L3", 4096, 1000}, {"nodes 21 apart", 4096, 0}, {"other node", 4096, 0}} {
 		c := must.Get(f.Latency(tt.level, 64, false))
-		if got, _ := c.At(tt.bytes, 7); math.Abs(got*1e9-tt.want) > 1e-9 {
-			t.Errorf("%s, %d bytes: %g ns, want %g", tt.level, tt.bytes, got*1e9, tt.want)
-		}
+		got, _ := c.At(tt.bytes, 7)
+		check.True(t, math.Abs(got*1e9-tt.want) <= 1e-9, "%s, %d bytes: %g ns, want %g", tt.level, tt.bytes, got*1e9, tt.want)
 	}
 	for _, level := range []string{"same node", "SMT siblings", "shared L2"} { // same node: contiguous was not measured
 		check.ErrorIs(t, must.Err(f.Latency(level, 64, false)), ErrUnpacked, "%s", level)

@@ -31,16 +31,14 @@ func TestPairs(t *testing.T) {
 	if p.CPUs.String() != "0-2,8" || len(p.Pairs) != 4 || !reflect.DeepEqual(p.Levels, levels) {
 		t.Fatalf("%+v", p)
 	}
-	if last := p.Pairs[2]; last.From != 0 || last.To != 8 || !math.IsNaN(last.Times[1].Center) {
-		t.Errorf("%+v", last)
-	}
+	last := p.Pairs[2]
+	check.True(t, last.From == 0 && last.To == 8 && math.IsNaN(last.Times[1].Center), "%+v", last)
 	near, far := p.Curve(0), p.Curve(1)
 	if at, beyond := near.At(4096, 1); beyond || math.Abs(at-326e-9) > 1e-15 { // half way from 52 to 600 ns
 		t.Errorf("f(4K) = %g s", at)
 	}
-	if at, _ := far.At(4096, 1); !(at >= 200e-9) || math.IsInf(at, 0) {
-		t.Errorf("a level with null transfers alone: %g s", at)
-	}
+	at, _ := far.At(4096, 1)
+	check.True(t, at >= 200e-9 && !math.IsInf(at, 0), "a level with null transfers alone: %g s", at)
 	f.Provenance.Levels = nil
 	if p = must.Get(f.Pairs()); len(p.Levels) != 1 || p.Levels[0].Pairs != 4 {
 		t.Errorf("without levels: %+v", p)

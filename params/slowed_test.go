@@ -92,9 +92,8 @@ func TestSeldomUndisturbed(t *testing.T) {
 		}
 	}
 	f.FindStates(0, f.Looks())
-	if states := f.States(); len(states) != 1 || states[0].Slow == 0 || states[0].Share != 1 {
-		t.Errorf("%+v, want one slowed state", states)
-	}
+	states := f.States()
+	check.True(t, len(states) == 1 && states[0].Slow != 0 && states[0].Share == 1, "%+v, want one slowed state", states)
 }
 
 // Sessions share states; moving CPUs have two states for each flag if they are slowed.

@@ -94,18 +94,16 @@ func TestStates(t *testing.T) {
 		contains.Error(t, must.Err(f.InState(tt.workers, State{NS: tt.ns})), tt.says)
 	}
 	// Writing and reading keeps the states.
-	if again := reread(t, written(t, f)).States(); len(again) != 2 || again[0] != states[0] || again[1] != states[1] {
-		t.Errorf("%+v, were %+v", again, states)
-	}
+	again := reread(t, written(t, f)).States()
+	check.True(t, len(again) == 2 && again[0] == states[0] && again[1] == states[1], "%+v, were %+v", again, states)
 }
 
 // Less and Alone pair samples of the same state, and return the mean over states.
 func TestLessByState(t *testing.T) {
 	f := moved(t)
 	pair := &f.Cells[0]
-	if half := pair.Less(f, Part{pair, 0.5}); !near(half.Center, pair.Time.Center/2, 0.01) || !half.Known() {
-		t.Errorf("half of %v is %v", pair.Time, half)
-	}
+	half := pair.Less(f, Part{pair, 0.5})
+	check.True(t, near(half.Center, pair.Time.Center/2, 0.01) && half.Known(), "half of %v is %v", pair.Time, half)
 	isolated, wait := *pair, *pair
 	isolated.Setup, isolated.Tau = Isolated, 1
 	wait.Key = Key{Kind: NullCell, Setup: Isolated, Placement: numa.Local, Tau: 1}

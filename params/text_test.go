@@ -162,9 +162,8 @@ func TestReadTextWithoutLineEnd(t *testing.T) {
 		}
 	}
 	for path, data := range published(t, "gamma.txt") {
-		if g := must.Get(ReadGammaText(bytes.NewReader(bytes.TrimRight(data, "\t\n")), path)); g.Doubt == nil {
-			t.Errorf("%s without its last line end has no doubt", path)
-		}
+		g := must.Get(ReadGammaText(bytes.NewReader(bytes.TrimRight(data, "\t\n")), path))
+		check.True(t, g.Doubt != nil, "%s without its last line end has no doubt", path)
 	}
 }
 

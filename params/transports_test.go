@@ -70,9 +70,8 @@ func TestTransports(t *testing.T) {
 		if s, _ := off.L(1024, 1); s != tt.off/1e9 {
 			t.Errorf("%v, %s: off cache L(1024,1) = %g s, want %g ns", tt.buffers, tt.setup, s, tt.off)
 		}
-		if o, _ := table.O(1024); o != 0 {
-			t.Errorf("o = %g s, want 0", o)
-		}
+		o, _ := table.O(1024)
+		check.True(t, o == 0, "o = %g s, want 0", o)
 		check.Equal(t, must.Get(f.Y(Selection{Setup: Ping, Transport: CMA, Buffers: tt.buffers})).Times[0][0], 50e-9, "y")
 	}
 	check.Equal(t, must.Get(f.Table(Selection{Buffers: Unchanged})).Transfers.Times[0][0], 100e-9, "segments have one state")

@@ -78,9 +78,8 @@ func TestLoadedPair(t *testing.T) {
 	tr := Trial{Setup: Isolated, Tau: 2, Segments: 1, SegmentBytes: 64, K: 4, Bytes: 256}
 	check.NoError(t, must.Err(team.Sample(context.Background(), tr, 0)), "Sample")
 	found, err := team.Sample(context.Background(), Loaded{tr, &Load{ArenaBytes: 256 << 10}}, 1e5)
-	if injected := team.Injected(); err != nil || !(found.NS > 0) || !(injected.NS > 0) {
-		t.Errorf("%v, injected %v, %v", found, injected, err)
-	}
+	injected := team.Injected()
+	check.True(t, err == nil && found.NS > 0 && injected.NS > 0, "%v, injected %v, %v", found, injected, err)
 }
 
 // Reading an arena keeps its bytes. Lines that were just read take as long as cached ones; of more

@@ -214,9 +214,8 @@ func TestJSONIsVerbatim(t *testing.T) {
 	file := hostile(t, dir)
 	out, _, _ := show("compare", "-json", file, talkative)
 	show("compare", "-json", "-o", filepath.Join(dir, "compared.json"), file, talkative)
-	if written := load(t, dir, "compared.json"); out != written || !strings.Contains(out, "\u009b") {
-		t.Errorf("%.80q and %.80q", out, written)
-	}
+	written := load(t, dir, "compared.json")
+	check.True(t, out == written && strings.Contains(out, "\u009b"), "%.80q and %.80q", out, written)
 }
 
 // hostile writes a parameter file full of control sequences.

@@ -257,9 +257,8 @@ func TestReportWithoutRoom(t *testing.T) {
 	file, full := nodes.Write(t, dir, 1)[0], filepath.Join(dir, "full.md")
 	must.Do(os.Symlink("/dev/full", full))
 	_, _, err := run(t, "report", "-md", "-force", "-o", full, file)
-	if left, _ := filepath.Glob(filepath.Join(dir, "full-*")); err == nil || left != nil {
-		t.Errorf("%v, and figures %q", err, left)
-	}
+	left, _ := filepath.Glob(filepath.Join(dir, "full-*"))
+	check.True(t, err != nil && left == nil, "%v, and figures %q", err, left)
 }
 
 // A full and a read-only disk are errors, and nothing is left on them. They are mounts in the child's

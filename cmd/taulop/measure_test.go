@@ -131,9 +131,8 @@ func stoppedInTime(t *testing.T, sample int, line ...string) (out string, err er
 // Monitors show the first line, so that it is not broken at the width of a terminal.
 func TestCheckIsOneLine(t *testing.T) {
 	t.Setenv("COLUMNS", "40")
-	if out, _, _ := show("check", "-baseline", node(t, t.TempDir(), "host", 1000, 0.3, 0.02, 1, 2)); strings.Count(out, "\n") != 1 || len(out) < 80 {
-		t.Errorf("%q is not one line", out)
-	}
+	out, _, _ := show("check", "-baseline", node(t, t.TempDir(), "host", 1000, 0.3, 0.02, 1, 2))
+	check.True(t, strings.Count(out, "\n") == 1 && len(out) >= 80, "%q is not one line", out)
 }
 
 // Sessions that are said not to differ have no other difference.
@@ -205,9 +204,8 @@ func TestOpenMPITakesTheRankfile(t *testing.T) {
 		for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
 			var rank, pack, core int
 			must.Get(fmt.Sscanf(line, "rank %d=localhost slot=%d:%d", &rank, &pack, &core))
-			if want := fmt.Sprintf("rank %d bound to socket %d[core %d", rank, pack, core); !strings.Contains(string(out), want) {
-				t.Errorf("there is no %q in\n%s", want, out)
-			}
+			want := fmt.Sprintf("rank %d bound to socket %d[core %d", rank, pack, core)
+			check.True(t, strings.Contains(string(out), want), "there is no %q in\n%s", want, out)
 		}
 	}
 }

@@ -211,9 +211,8 @@ func (c signalled) interrupted(t *testing.T, program, host string, m moment) {
 	c.checkEnd(t, cmd.ProcessState.Sys().(syscall.WaitStatus), m.signal, load(t, errPath), written)
 	left := must.Get(os.ReadDir(dir))
 	for _, e := range left {
-		if name := filepath.Join(dir, e.Name()); !slices.Contains([]string{fifo, written, errPath}, name) {
-			t.Errorf("left behind: %s", name)
-		}
+		name := filepath.Join(dir, e.Name())
+		check.True(t, slices.Contains([]string{fifo, written, errPath}, name), "left behind: %s", name)
 	}
 }
 
@@ -358,9 +357,8 @@ func TestCrash(t *testing.T) {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestCrash$")
 		cmd.Env = append(os.Environ(), crash+"="+how, "GOTRACEBACK=")
 		out, _ := cmd.CombinedOutput()
-		if status := cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGABRT || status.CoreDump() {
-			t.Errorf("%s: %v\n%s", how, cmd.ProcessState, out)
-		}
+		status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+		check.True(t, status.Signal() == syscall.SIGABRT && !status.CoreDump(), "%s: %v\n%s", how, cmd.ProcessState, out)
 	}
 }
 

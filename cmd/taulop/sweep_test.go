@@ -71,9 +71,8 @@ func TestSweepAddsToAFullFile(t *testing.T) {
 	}
 	check.NoError(t, must.Err(params.ReadFile(file)), "ReadFile")
 	journal := load(t, filepath.Dir(file), ".host.json.journal")
-	if readings := strings.Count(journal, `"ns":`); readings == 0 {
-		t.Errorf("no reading is in the journal: %.300s", journal)
-	}
+	readings := strings.Count(journal, `"ns":`)
+	check.True(t, readings != 0, "no reading is in the journal: %.300s", journal)
 }
 
 // A sweep touches no other file, whatever its file names as the journal.
@@ -353,8 +352,7 @@ func TestSweepSurvivesKilling(t *testing.T) {
 func TestReached(t *testing.T) {
 	for sessions, want := range map[int]string{1: "let nothing else run", 2: "adds a third session", 3: "let nothing else run"} {
 		s := &sweep.Session{Experiment: &engine.Experiment{File: &params.File{Launches: []params.Launch{{Session: sessions - 1}}}}, Request: sweep.Request{Path: "host.json"}}
-		if r := reached(s); !strings.Contains(r.More, want) {
-			t.Errorf("%d sessions: %q, want %q", sessions, r.More, want)
-		}
+		r := reached(s)
+		check.True(t, strings.Contains(r.More, want), "%d sessions: %q, want %q", sessions, r.More, want)
 	}
 }

@@ -223,9 +223,8 @@ func TestAccuracy(t *testing.T) {
 	v := verified("message", "bcast:binomial", "allgather:ring")
 	d := svg(t, must.Get(Accuracy(v, Choice{})))
 	contains.All(t, d.text(), "Predicted over measured time", "the median of 2 algorithms", "bcast:binomial, allgather:ring", "predicted / measured")
-	if bold := d.lines(green); len(bold) != 1 || len(bold[0].points) != 3 {
-		t.Errorf("medians of LogGP: %v", bold)
-	}
+	bold := d.lines(green)
+	check.True(t, len(bold) == 1 && len(bold[0].points) == 3, "medians of LogGP: %v", bold)
 	if d = svg(t, must.Get(Accuracy(v, Choice{Algorithms: []string{"bcast"}}))); !d.has("time: bcast:binomial") || !d.has("bars: 95 %") {
 		t.Errorf("%q", d.texts)
 	}
@@ -330,9 +329,8 @@ func TestBarsBeside(t *testing.T) {
 	}
 	const length = 140 // 20 from 1 to 2
 	beside := c.beside(c.X.scaleOf([]float64{1, 8}, []float64{1, 2, 4, 8}, length, true))
-	if width := beside[8] - beside[0]; !(5 < width && width <= 10) {
-		t.Errorf("%v wide", width)
-	}
+	width := beside[8] - beside[0]
+	check.True(t, 5 < width && width <= 10, "%v wide", width)
 }
 
 // A bar that goes on beyond the axis has an arrow there, one that ends a cap; the legend says
@@ -420,9 +418,8 @@ func TestTextsKeepTheirWidths(t *testing.T) {
 	var b bytes.Buffer
 	c := &Chart{Title: "τ < 2 & more", Panels: wild().Panels}
 	must.Do(c.Write(&b, "svg", 8))
-	if n, of := strings.Count(b.String(), "textLength="), strings.Count(b.String(), "<text "); n != of || n == 0 {
-		t.Errorf("%d of %d texts have their width", n, of)
-	}
+	n, of := strings.Count(b.String(), "textLength="), strings.Count(b.String(), "<text ")
+	check.True(t, n == of && n != 0, "%d of %d texts have their width", n, of)
 	want := fmt.Sprintf("textLength=\"%s\"", brief(titleStyle.Width(c.Title).Points()))
 	if first, _, _ := strings.Cut(b.String(), "more</text>"); !strings.Contains(first[strings.LastIndex(first, "<text "):], want) {
 		t.Errorf("the title has not %s: %s", want, first[strings.LastIndex(first, "<text "):])
@@ -510,9 +507,8 @@ func TestLinesLookDifferent(t *testing.T) {
 			seen := make(map[string]string)
 			for _, s := range series {
 				look := fmt.Sprintf("%T %v", s.mark().Shape, s.line().Dashes)
-				if other, twice := seen[look]; twice {
-					t.Errorf("of %d machines %q looks like %q: %s", machines, s.Name, other, look)
-				}
+				other, twice := seen[look]
+				check.True(t, !twice, "of %d machines %q looks like %q: %s", machines, s.Name, other, look)
 				seen[look] = s.Name
 			}
 		}

@@ -120,9 +120,8 @@ func TestCopiesBetweenLevels(t *testing.T) {
 	check.Equal(t, len(colours), 4, "number of colours")
 	check.Equal(t, len(dashes), 4, "number of dashes")
 	for _, tau := range []string{"τ = 1", "τ = 32"} {
-		if _, drawn := dashes[tau]; !drawn {
-			t.Errorf("%s is not drawn", tau)
-		}
+		_, drawn := dashes[tau]
+		check.True(t, drawn, "%s is not drawn", tau)
 	}
 	if c = must.Get(Copies([]compare.Machine{a}, Choice{Bandwidth: true})); c.Title != "Bandwidth of τ processes that copy at once" {
 		t.Error(c.Title)
@@ -200,9 +199,8 @@ func TestFittedLines(t *testing.T) {
 			for _, q := range s.Points {
 				check.Near(t, q.Y.Center, factor*(500+q.X), 2*factor, "%s: fitted at m = %g", p.Name, q.X) // of whole bytes
 			}
-			if first, last := s.Points[0].X, s.Points[len(s.Points)-1].X; first != 1024 || last != 16384 {
-				t.Errorf("%s: fitted from m = %g to %g", p.Name, first, last)
-			}
+			first, last := s.Points[0].X, s.Points[len(s.Points)-1].X
+			check.True(t, first == 1024 && last == 16384, "%s: fitted from m = %g to %g", p.Name, first, last)
 		}
 		check.True(t, lines != 0 && fits == lines, "%s: %d fitted lines of %d", p.Name, fits, lines)
 	}

@@ -51,9 +51,8 @@ func TestTicks(t *testing.T) {
 			if tick.Label != "" {
 				labels = append(labels, tick.Label)
 			}
-			if at := s.Normalize(s.lo, s.hi, tick.Value); at < -1e-6 || at > 1+1e-6 {
-				t.Errorf("%s: tick %s stands at %g of the axis", tt.what, tick.Label, at)
-			}
+			at := s.Normalize(s.lo, s.hi, tick.Value)
+			check.True(t, at >= -1e-6 && at <= 1+1e-6, "%s: tick %s stands at %g of the axis", tt.what, tick.Label, at)
 		}
 		check.Equal(t, strings.Join(labels, " "), tt.want, "%s", tt.what)
 		check.Equal(t, s.label, strings.TrimSuffix("x, "+tt.unit, ", "), "%s: label", tt.what)

@@ -65,9 +65,8 @@ func TestSignificance(t *testing.T) {
 	if r := two.Ratio; !r.Tested || !r.Differs || r.P > 1e-6 || r.Adjusted < r.P || r.Lo < 1.15 || r.Hi > 1.21 {
 		t.Errorf("τ = 2: %+v", r)
 	}
-	if eight, _ := row.At(8); eight.Ratio != nil {
-		t.Errorf("τ = 8 of b alone: %+v", eight.Ratio)
-	}
+	eight, _ := row.At(8)
+	check.True(t, eight.Ratio == nil, "τ = 8 of b alone: %+v", eight.Ratio)
 	if row.Scalability != nil || !strings.Contains(row.Unfitted, "too few τ for a fit: 3 of at least 4") {
 		t.Errorf("fit of 3 τ: %+v, %q", row.Scalability, row.Unfitted)
 	}
@@ -299,9 +298,8 @@ func TestOverviewOfOneSlow(t *testing.T) {
 		machines = append(machines, machine(fmt.Sprintf("node%02d", i), times))
 	}
 	o := must.Get(NewOverview(lists.Map(machines, Reduce), Choice{}))
-	if off := o.Off(); len(off) != 1 || off[0] != "node07" || o.Outliers[0].Off != 30 {
-		t.Errorf("outliers %q, %+v", off, o.Outliers)
-	}
+	off := o.Off()
+	check.True(t, len(off) == 1 && off[0] == "node07" && o.Outliers[0].Off == 30, "outliers %q, %+v", off, o.Outliers)
 }
 
 // A ring of two workers whose segments are copied twice: l = 2k·L.
@@ -323,9 +321,8 @@ func TestCurves(t *testing.T) {
 		t.Fatalf("%d curves, %v", len(curves), err)
 	}
 	c := curves[0]
-	if want := (Channel{"ring", numa.Local, false, 8192}); c.Channel != want || !c.Segment || len(c.Points) != 2 || c.Machine != "a" {
-		t.Errorf("%+v", c)
-	}
+	want := (Channel{"ring", numa.Local, false, 8192})
+	check.True(t, c.Channel == want && c.Segment && len(c.Points) == 2 && c.Machine == "a", "%+v", c)
 	two, _ := c.At(2)
 	close := func(got fit.Estimate, center, lo, hi float64) bool {
 		near := func(a, b float64) bool { return math.Abs(a-b) < 1e-9*b }
@@ -341,9 +338,8 @@ func TestCurves(t *testing.T) {
 		t.Errorf("τ = 1: %+v", one)
 	}
 	c = curves[1]
-	if p, _ := c.At(2); c.Segment || !math.IsNaN(p.A.Center) || p.L.Center != 12000 {
-		t.Errorf("64K: %+v", c)
-	}
+	p, _ := c.At(2)
+	check.True(t, !c.Segment && math.IsNaN(p.A.Center) && p.L.Center == 12000, "64K: %+v", c)
 	check.Error(t, must.Err(Curves("b", &params.File{})), "no transfers: no error")
 }
 

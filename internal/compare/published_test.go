@@ -72,9 +72,8 @@ func TestPublishedMachines(t *testing.T) {
 	}
 	// lusitania moves most at 19, 36.9 GB/s: 4 % more than at 17, 35.4 GB/s, but
 	// 10 % more than at 16, 33.6 GB/s.
-	if s := lusitania.Saturation; !s.Reached || s.Tau != 17 {
-		t.Errorf("lusitania saturates at %+v", s)
-	}
+	s := lusitania.Saturation
+	check.True(t, s.Reached && s.Tau == 17, "lusitania saturates at %+v", s)
 	contains.All(t, table.Conclusion,
 		"Which machine carries more transfers at once was not tested (A(8): lusitania 5.00, metropolis 3.72).",
 		"Which machine moves more bytes a second was not tested (τ = 8: lusitania 21.7, metropolis 10.0 GB/s).",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
@@ -94,17 +95,15 @@ func TestFleetSurveys(t *testing.T) {
 		t.Fatalf("%+v", o.Surveys)
 	}
 	// 100 … 111 but 107 and 108, and 214 for 107: the middle one of 11 is 105.
-	if c := o.Surveys[0].Cells[1]; c.VariantName() != "L2-L2" || c.Machines != 11 || c.Time.Median != 105 || c.Time.Most != 214 {
-		t.Errorf("%+v", c)
-	}
+	c := o.Surveys[0].Cells[1]
+	check.True(t, c.VariantName() == "L2-L2" && c.Machines == 11 && c.Time.Median == 105 && c.Time.Most == 214, "%+v", c)
 	out := o.Surveys[0].Outliers
 	if len(out) != 1 || out[0].Machine != "node07" || out[0].Key.VariantName() != "L2-L2" || out[0].Score < fit.OutlierScore || out[0].Off != 1 || out[0].Cells != 2 {
 		t.Errorf("%+v", out)
 	}
 	const want = "Outliers in surveys: 1 of 12 machines; farthest node07: level L2-L2, placement local, in cache, τ = 1, m = 64 takes 214 ns where the median is 105 ns."
-	if got := o.Conclusion(); !strings.HasPrefix(got, "No outlier among 12 machines") || !strings.HasSuffix(got, want) {
-		t.Error(got)
-	}
+	got := o.Conclusion()
+	check.True(t, strings.HasPrefix(got, "No outlier among 12 machines") && strings.HasSuffix(got, want), "%v", got)
 }
 
 // Files without transfers meet by what else they hold; transfers that were asked for,

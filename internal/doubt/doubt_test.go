@@ -205,9 +205,8 @@ func TestManyLaunches(t *testing.T) {
 		if len(drifts) != sessions {
 			t.Fatalf("%d of %d sessions drift", len(drifts), sessions)
 		}
-		if d := drifts[0].(Drift); math.Abs(d.Change-1) > 0.5 {
-			t.Errorf("%d sessions: %+v", sessions, d)
-		}
+		d := drifts[0].(Drift)
+		check.True(t, math.Abs(d.Change-1) <= 0.5, "%d sessions: %+v", sessions, d)
 		if Steady(f) != nil {
 			t.Error(Steady(f))
 		}
@@ -264,9 +263,8 @@ func TestMemoryDoubts(t *testing.T) {
 	for i := range f.Cells { // too few launches for an interval
 		f.Cells[i].Time = fit.Median([]float64{f.Cells[i].Time.Center})
 	}
-	if got := OfMemory(f); got != nil {
-		t.Error(got)
-	}
+	got := OfMemory(f)
+	check.True(t, got == nil, "%v", got)
 }
 
 // Reads under load show the bandwidth of memory once latency has doubled.
@@ -338,7 +336,6 @@ func TestSlowCPUs(t *testing.T) {
 		check.Empty(t, slowCPUs(visited(4, 8, 20, last)), "%s", name)
 	}
 	said := slowCPUs(visited(4, 8, 20, func(int) (int, float64) { return 7, 0.1 }))[0].Error()
-	if want := "CPU 7 is slower than the others: of τ = 4 (placement local) it was the last in 100 % of the visits, and took 10 % longer"; !strings.HasPrefix(said, want) {
-		t.Errorf("%q, want %q", said, want)
-	}
+	want := "CPU 7 is slower than the others: of τ = 4 (placement local) it was the last in 100 % of the visits, and took 10 % longer"
+	check.True(t, strings.HasPrefix(said, want), "%q, want %q", said, want)
 }

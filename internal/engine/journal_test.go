@@ -103,9 +103,8 @@ func TestJournalGoesOn(t *testing.T) {
 	check.Equal(t, must.Get(again.Recover(path)), 2*5*6, "samples recovered")
 	check.Equal(t, len(again.File.Launches), 12, "launches")
 	RemoveJournal(path, again.File)
-	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) > 0 {
-		t.Errorf("left %v", left)
-	}
+	left, _ := os.ReadDir(filepath.Dir(path))
+	check.True(t, len(left) == 0, "left %v", left)
 	check.ErrorIs(t, must.Err(x.Recover(path)), ErrNoJournal, "of a journal that is gone")
 }
 

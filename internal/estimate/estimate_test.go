@@ -108,9 +108,8 @@ func TestEstimate(t *testing.T) {
 	if math.Abs(e.Total.Center/sum-1) > 1e-6 || e.Total.Known() || !e.Phases[0].Total.Known() || !e.Extrapolated {
 		t.Errorf("total %+v, want %g; an interval only of the passes", e.Total, sum)
 	}
-	if p := e.Phases[1]; p.Phase != "read 4K float64, stride 8" || math.Abs(p.Total.Lo/(0.9*want[1])-1) > 1e-6 {
-		t.Errorf("%+v", p)
-	}
+	p := e.Phases[1]
+	check.True(t, p.Phase == "read 4K float64, stride 8" && math.Abs(p.Total.Lo/(0.9*want[1])-1) <= 1e-6, "%+v", p)
 }
 
 // Cells of several files of one host are merged; files of other hosts add kinds of cells that are missing.

@@ -31,9 +31,8 @@ func TestRun(t *testing.T) {
 		}
 		runs := must.Get(c.Runs(f, NewMachine("host", []*params.File{sp.file(), multiplying()}, model.Choice{})))
 		for _, r := range runs {
-			if want := r.Total.Center/1e6 - 1; r.Error != want || r.Ranks != c.P {
-				t.Errorf("%+v: error %g of %s, want %g", c, r.Error, r.Variant, want)
-			}
+			want := r.Total.Center/1e6 - 1
+			check.True(t, r.Error == want && r.Ranks == c.P, "%+v: error %g of %s, want %g", c, r.Error, r.Variant, want)
 		}
 	}
 }

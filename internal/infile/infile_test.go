@@ -49,9 +49,8 @@ func TestLines(t *testing.T) {
 		var texts []string
 		for lines.Scan() {
 			texts = append(texts, lines.Text())
-			if ended := lines.Number < tt.number || strings.HasSuffix(tt.file, "\n"); lines.Cut == ended {
-				t.Errorf("%q: line %d is cut: %v", tt.file, lines.Number, lines.Cut)
-			}
+			ended := lines.Number < tt.number || strings.HasSuffix(tt.file, "\n")
+			check.True(t, lines.Cut != ended, "%q: line %d is cut: %v", tt.file, lines.Number, lines.Cut)
 		}
 		if got := strings.Join(texts, "|"); got != tt.texts || lines.Number != tt.number || lines.Size != tt.size || fmt.Sprint(lines.Failed("break it")) != tt.err {
 			t.Errorf("%q: %q, %d lines of %d bytes, %v", tt.file, got, lines.Number, lines.Size, lines.Failed("break it"))

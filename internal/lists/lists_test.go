@@ -18,9 +18,8 @@ func TestLists(t *testing.T) {
 	}
 	odd := Filter(numbers, func(n int) bool { return n%2 == 1 })
 	check.Slices(t, odd, []int{3, 1, 3, 1}, "Filter")
-	if one := Find(numbers, func(n int) bool { return n < 3 }); one != &numbers[1] || Find(numbers, func(n int) bool { return n > 3 }) != nil {
-		t.Error("Find is wrong")
-	}
+	one := Find(numbers, func(n int) bool { return n < 3 })
+	check.True(t, one == &numbers[1] && Find(numbers, func(n int) bool { return n > 3 }) == nil, "Find is wrong")
 	if odd[0] = 7; numbers[0] != 3 {
 		t.Error("Filter changed its argument")
 	}

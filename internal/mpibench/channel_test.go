@@ -103,9 +103,8 @@ func TestChannelOf(t *testing.T) {
 			stream(2, between(2)) + stream(8, between(8)), nil, []int{1, 2, 8}, nil},
 	} {
 		results := must.Get(Read(strings.NewReader(tt.text), "out.txt"))
-		if left, lacking := results.SayPairs(tt.pairs); len(left) > 0 || lacking > 0 {
-			t.Errorf("%s: pairs %v are left, those of line %d lack", tt.name, left, lacking)
-		}
+		left, lacking := results.SayPairs(tt.pairs)
+		check.True(t, len(left) == 0 && lacking <= 0, "%s: pairs %v are left, those of line %d lack", tt.name, left, lacking)
 		c := must.Get(ChannelOf(results.Times, tt.copies))
 		check.Near(t, c.Overhead.Center, overhead, 0.01, "%s: o, ns", tt.name)
 		for _, want := range []struct {

@@ -227,9 +227,8 @@ func TestFileSystems(t *testing.T) {
 	sandbox.Mount(t, dir, "size=64k", func() {
 		save(t, path, "before", 0o600)
 		err := Write(path, text(strings.Repeat("x", 1<<20)))
-		if of := (*Error)(nil); !errors.As(err, &of) || !errors.Is(err, syscall.ENOSPC) || of.Path != path {
-			t.Error(err)
-		}
+		of := (*Error)(nil)
+		check.True(t, errors.As(err, &of) && errors.Is(err, syscall.ENOSPC) && of.Path == path, "%v", err)
 		holds(t, dir, map[string]string{"x": "before"})
 		check.NoError(t, Write(path, text("after")), "Write")
 		if err := unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
@@ -358,9 +357,8 @@ func TestNoLock(t *testing.T) {
 				return
 			}
 			lock.release()
-			if left, _ := os.ReadDir(dir); len(left) > 0 {
-				t.Errorf("%v: left %v", errno, left)
-			}
+			left, _ := os.ReadDir(dir)
+			check.True(t, len(left) == 0, "%v: left %v", errno, left)
 		})
 	}
 }

@@ -45,9 +45,8 @@ func TestWrite(t *testing.T) {
 		must.Do(m.Write(folder, openMPI(t), time.Minute))
 	}
 	text, err := os.ReadFile(filepath.Join(folder, "work", "P2-rules"))
-	if want := "bcast own 1024\nbcast 1:0:0 1024 coll_tuned_bcast_algorithm=1\nbcast 3:0:512 1024 coll_tuned_bcast_algorithm=3 coll_tuned_bcast_algorithm_segmentsize=512\n"; err != nil || !strings.HasPrefix(string(text), want) {
-		t.Errorf("%v\n%s", err, text)
-	}
+	want := "bcast own 1024\nbcast 1:0:0 1024 coll_tuned_bcast_algorithm=1\nbcast 3:0:512 1024 coll_tuned_bcast_algorithm=3 coll_tuned_bcast_algorithm_segmentsize=512\n"
+	check.True(t, err == nil && strings.HasPrefix(string(text), want), "%v\n%s", err, text)
 	for _, name := range []string{"run.sh", "run.slurm", "timing.c", "clock.h"} {
 		text, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil || bytes.Contains(text, []byte("@BUDGET@")) || bytes.Contains(text, []byte("@RANKS@")) {
@@ -97,9 +96,8 @@ func TestConclude(t *testing.T) {
 	}
 	r = must.Get(m.Read(folder, openMPI(t)))
 	check.Equal(t, len(r.Passes), 6, "passes")
-	if of := m.Compared(r); len(of) != 1 || of[0].Cells != 2 || of[0].Quicker != 2 || of[0].Gain < 0.5 {
-		t.Errorf("%+v", of)
-	}
+	of := m.Compared(r)
+	check.True(t, len(of) == 1 && of[0].Cells == 2 && of[0].Quicker == 2 && of[0].Gain >= 0.5, "%+v", of)
 	// Fewer passes have no interval.
 	maps.DeleteFunc(folder, func(name string, _ *fstest.MapFile) bool {
 		return strings.Contains(name, "sm") || name < "results/P2-rules-3"
@@ -160,9 +158,8 @@ func TestConcludeFromNeighbours(t *testing.T) {
 			}
 			r.Passes = append(r.Passes, took)
 		}
-		if c := m.Conclude(r, nil)[1]; float64(c.Setting.ID) != tt.want || c.Timed != (tt.want == 3) {
-			t.Errorf("%+v: %+v", tt, c)
-		}
+		c := m.Conclude(r, nil)[1]
+		check.True(t, float64(c.Setting.ID) == tt.want && c.Timed == (tt.want == 3), "%+v: %+v", tt, c)
 	}
 }
 
@@ -170,9 +167,8 @@ func TestConcludeFromNeighbours(t *testing.T) {
 func TestMakeAll(t *testing.T) {
 	cells := lists.Map(small().Cells, func(w Work) Cell { return w.Cell })
 	m := Make(cells, openMPI(t), 1, "", nil, time.Minute, true, "")
-	if timings, of, _ := m.Timings(); timings != 6 || of != 2 || m.Passes < 50 || m.Seconds > 60 {
-		t.Errorf("%+v", m)
-	}
+	timings, of, _ := m.Timings()
+	check.True(t, timings == 6 && of == 2 && m.Passes >= 50 && m.Seconds <= 60, "%+v", m)
 }
 
 // A suite times a collective with one setting in a launch of its own, also at sizes between the plan's.
@@ -183,9 +179,8 @@ func TestSuites(t *testing.T) {
 	var names []string
 	for _, l := range m.Launches(library) {
 		names = append(names, l.Name)
-		if want := "osu_bcast --iterations 100 --warmup 130 --message-size 1024:2048"; len(l.Lines) != 1 || l.Lines[0] != want {
-			t.Errorf("%s: %q, want %s", l.Name, l.Lines, want)
-		}
+		want := "osu_bcast --iterations 100 --warmup 130 --message-size 1024:2048"
+		check.True(t, len(l.Lines) == 1 && l.Lines[0] == want, "%s: %q, want %s", l.Name, l.Lines, want)
 		if l.Name == "P2-bcast=3:0:512" && !slices.Contains(l.Environment, "OMPI_MCA_coll_tuned_bcast_algorithm_segmentsize=512") {
 			t.Errorf("%v", l.Environment)
 		}
@@ -212,9 +207,8 @@ func TestSuites(t *testing.T) {
 	for _, c := range m.Conclude(r, nil) {
 		check.True(t, c.Setting.ID == 1 && c.Timed && c.OwnUS == 2 && c.US == 1, "%+v", c)
 	}
-	if of := m.Compared(r); len(of) != 1 || of[0].Slower != 2 {
-		t.Errorf("%+v", of)
-	}
+	of := m.Compared(r)
+	check.True(t, len(of) == 1 && of[0].Slower == 2, "%+v", of)
 }
 
 // Lines that do not belong to the plan are left out and named. Versions of MPICH write their name in different ways.

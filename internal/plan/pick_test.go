@@ -31,9 +31,8 @@ func cost(_ *Cell, o Option) float64 { return o.Seconds + 20e-6 }
 func TestPick(t *testing.T) {
 	ms := []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}
 	by := Picker{Most: 2, Cost: cost}
-	if far := by.Pick(cells([]int{8}, ms, 1, 9, 9)); far.Seconds > 0 || far.Expected > 0.01 {
-		t.Errorf("what is certain is timed: %+v", far)
-	}
+	far := by.Pick(cells([]int{8}, ms, 1, 9, 9))
+	check.True(t, far.Seconds <= 0 && far.Expected <= 0.01, "what is certain is timed: %+v", far)
 	of := cells([]int{8}, ms, 1.1, 1, 1.05, 1.2, 1.3)
 	near := by.Pick(of)
 	timed := 0

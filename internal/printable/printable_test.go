@@ -49,9 +49,8 @@ func TestLongText(t *testing.T) {
 	w := NewWriter(&b)
 	fmt.Fprint(w, text)
 	w.Close()
-	if want := strings.ReplaceAll(text, "\x1b", `\x1b`); Text(text) != want || b.String() != want {
-		t.Error("a long text is not whole")
-	}
+	want := strings.ReplaceAll(text, "\x1b", `\x1b`)
+	check.True(t, Text(text) == want && b.String() == want, "a long text is not whole")
 }
 
 func TestJSONStaysJSON(t *testing.T) {

@@ -321,9 +321,8 @@ func FuzzReadDocument(f *testing.F) {
 			return
 		}
 		for process := range r.Processes {
-			if node, _ := r.Place(r.Mapping(r.Best), process); node < 0 || node >= r.Nodes {
-				t.Errorf("process %d is on node %d", process, node)
-			}
+			node, _ := r.Place(r.Mapping(r.Best), process)
+			check.True(t, node >= 0 && node < r.Nodes, "process %d is on node %d", process, node)
 		}
 	})
 }

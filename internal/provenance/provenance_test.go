@@ -248,9 +248,8 @@ func TestModulesBelowRoot(t *testing.T) {
 		path := filepath.Join(root, name)
 		must.Do(os.MkdirAll(filepath.Dir(path), 0o755))
 		must.Do(os.WriteFile(path, slot("", "CHANNEL A", 1, 64, 1600, 1600), 0o600))
-		if p := Read(root, &numa.Machine{Nodes: []numa.Node{{CPUs: numa.SetOf(0), MemoryBytes: 1 << 30}, {MemoryBytes: 1 << 30}}}); p.Memory == nil || p.Memory.PeakGBs != 12.8 || p.Memory.Nodes != 1 {
-			t.Errorf("%s: %+v", name, p.Memory)
-		}
+		p := Read(root, &numa.Machine{Nodes: []numa.Node{{CPUs: numa.SetOf(0), MemoryBytes: 1 << 30}, {MemoryBytes: 1 << 30}}})
+		check.True(t, p.Memory != nil && p.Memory.PeakGBs == 12.8 && p.Memory.Nodes == 1, "%s: %+v", name, p.Memory)
 	}
 }
 
@@ -266,8 +265,7 @@ func FuzzMemoryIn(f *testing.F) {
 		if m.Modules > m.Slots || m.Filled > m.Channels || m.Filled > m.Modules || m.PeakGBs < 0 || m.PeakGBs > 0 != (m.Filled > 0) {
 			t.Errorf("%+v", m)
 		}
-		if text := m.String(); strings.ContainsAny(text, "\x00\n") {
-			t.Errorf("%q", text)
-		}
+		text := m.String()
+		check.True(t, !strings.ContainsAny(text, "\x00\n"), "%q", text)
 	})
 }

@@ -83,9 +83,8 @@ func TestOwnPenalties(t *testing.T) {
 		if all[0].Cases != tt.cases || math.Abs(100*own.Mean-tt.percent) > 0.05 || math.Abs(100*own.Worst-tt.worst) > 0.5 {
 			t.Errorf("%s %s: %d cases, mean %.2f %%, worst %.1f %%; want %d, %.1f, %.0f", tt.machine, tt.collective, all[0].Cases, 100*own.Mean, 100*own.Worst, tt.cases, tt.percent, tt.worst)
 		}
-		if i := slices.IndexFunc(all[0].Every, func(a Always) bool { return a.Setting.ID == 1 }); i < 0 || all[0].Every[i].Mean <= 0 {
-			t.Errorf("%s: %+v", tt.machine, all[0].Every)
-		}
+		i := slices.IndexFunc(all[0].Every, func(a Always) bool { return a.Setting.ID == 1 })
+		check.True(t, i >= 0 && all[0].Every[i].Mean > 0, "%s: %+v", tt.machine, all[0].Every)
 	}
 }
 
@@ -127,9 +126,8 @@ func TestUnknownNodes(t *testing.T) {
 	f := must.Get(tidy.File([]*tidy.Table{tableOf(t, head+"level\tm_bytes\tlatency_us\nsame_node\t1\t0.2\nsame_node\t65536\t4\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil))
 	c := must.Get(Compare(tableOf(t, "collective\talgorithm\tmapping\tP\tm_bytes\tlatency_us\nbcast\tbinomial\tcore\t4\t8\t1\nbcast\tbinomial\tcore\t5\t8\t2\nbcast\tbinomial\tnode\t5\t8\t2\n"), f, model.Choice{}, Choice{}))
 	for i, want := range []int{1, 2} {
-		if cell := c.Cells[i]; cell.Nodes != want || cell.Predicted == nil {
-			t.Errorf("%+v, want %d nodes", cell, want)
-		}
+		cell := c.Cells[i]
+		check.True(t, cell.Nodes == want && cell.Predicted != nil, "%+v, want %d nodes", cell, want)
 	}
 	if !strings.HasPrefix(c.Cells[2].LeftOut, "the number of nodes of ranks that were mapped by node is unknown") || !slices.Contains(c.Warnings, onFewNodes) {
 		t.Errorf("%+v, warnings %q", c.Cells[2], c.Warnings)
@@ -157,9 +155,8 @@ bcast	77	-	2	2	1024	9
 	for i, says := range []string{`no algorithm "binomail" of bcast; did you mean "binomial"?`, `unknown collective "scan"`, "taulop knows no numbers and names", `no algorithm "77" of bcast`} {
 		contains.All(t, all[i].Why, says)
 	}
-	if e := c.Evaluate(0); len(e.Cases) != 1 || e.Cases[0].Measured != 2 || e.Cases[0].Best.ID != 1 {
-		t.Errorf("%+v", e.Cases)
-	}
+	e := c.Evaluate(0)
+	check.True(t, len(e.Cases) == 1 && e.Cases[0].Measured == 2 && e.Cases[0].Best.ID == 1, "%+v", e.Cases)
 }
 
 func tableOf(t testing.TB, text string) *tidy.Table {
@@ -205,9 +202,8 @@ func TestLevels(t *testing.T) {
 	for _, machine := range []string{epyc, thin} {
 		c := compared(t, machine, false, byCore)
 		all := c.All()
-		if every, long := all[0], all[1]; every.Within < 0.88 || long.Within < 0.9 || long.Mean > 0.25 {
-			t.Errorf("%s: %+v", machine, all)
-		}
+		every, long := all[0], all[1]
+		check.True(t, every.Within >= 0.88 && long.Within >= 0.9 && long.Mean <= 0.25, "%s: %+v", machine, all)
 		for _, g := range compared(t, machine, true, byCore).Evaluate(0.02).Groups {
 			if g.Own == nil || g.Ours == nil || g.Ours.Mean >= g.Own.Mean {
 				t.Errorf("%s, %s: ours costs %+v, the library's own choice %+v", machine, g.Collective, g.Ours, g.Own)
@@ -265,8 +261,7 @@ func TestJudgedInAnyOrder(t *testing.T) {
 	one := Cell{Setting: mpi.Setting{ID: 1, Name: "a"}, Time: Ranks{Mean: 3}, Predicted: &Ranks{Mean: 1}}
 	two := Cell{Setting: mpi.Setting{ID: 2, Name: "b"}, Time: Ranks{Mean: 2}, Predicted: &Ranks{Mean: 1}}
 	for _, cells := range [][]*Cell{{&one, &two}, {&two, &one}} {
-		if j := judged(cells, 0); j.Ours.ID != 1 || j.Best.ID != 2 {
-			t.Errorf("ours is %s, the best %s", j.Ours, j.Best)
-		}
+		j := judged(cells, 0)
+		check.True(t, j.Ours.ID == 1 && j.Best.ID == 2, "ours is %s, the best %s", j.Ours, j.Best)
 	}
 }

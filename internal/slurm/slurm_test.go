@@ -87,9 +87,8 @@ func TestFind(t *testing.T) {
 	if !ok || err != nil || task.Rank != 1 || task.Tasks != 2 || !reflect.DeepEqual(task.Hosts, []string{"n1", "n2"}) {
 		t.Errorf("%+v, %v, %v", task, ok, err)
 	}
-	if p := task.Port(1); p != task.Port(0)+1 || p < 20000 || p >= 32768 {
-		t.Errorf("port %d", p)
-	}
+	p := task.Port(1)
+	check.True(t, p == task.Port(0)+1 && p >= 20000 && p < 32768, "port %d", p)
 	if _, ok, err := Find(with("SLURM_STEP_ID", "")); ok || err != nil {
 		t.Errorf("a batch script is a task: %v", err)
 	}

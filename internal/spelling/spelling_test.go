@@ -31,8 +31,7 @@ func TestEdits(t *testing.T) {
 		a, b string
 		want int
 	}{{"ring", "ring", 0}, {"", "ring", 4}, {"rnig", "ring", 1}, {"linear_sync", "linear-sync", 0}, {"brucks", "bruck", 1}} {
-		if got := Edits(tt.a, tt.b); got != tt.want || Edits(tt.b, tt.a) != tt.want {
-			t.Errorf("%q to %q: %d, want %d", tt.a, tt.b, got, tt.want)
-		}
+		got := Edits(tt.a, tt.b)
+		check.True(t, got == tt.want && Edits(tt.b, tt.a) == tt.want, "%q to %q: %d, want %d", tt.a, tt.b, got, tt.want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/snapshot"
@@ -170,9 +171,8 @@ func TestDefaultPlans(t *testing.T) {
 			if err != nil || p.Oversubscribed {
 				t.Errorf("%s, %s: %d workers by turns: %v, %v", name, policy, n, p.Oversubscribed, err)
 			}
-			if like, there := placed[fmt.Sprint(p.Workers)]; there {
-				t.Errorf("%s: %s places %d workers as %s does", name, policy, n, like)
-			}
+			like, there := placed[fmt.Sprint(p.Workers)]
+			check.True(t, !there, "%s: %s places %d workers as %s does", name, policy, n, like)
 			placed[fmt.Sprint(p.Workers)] = policy
 		}
 		for _, c := range x.Cells {

@@ -71,9 +71,8 @@ func TestSimulatedLaw(t *testing.T) {
 	if err != nil || math.Abs(law.Sigma.Value/sim.Sigma-1) > 0.05 || math.Abs(law.Kappa.Value/sim.Kappa-1) > 0.05 {
 		t.Errorf("σ = %v, κ = %v, put in %g and %g; %v", law.Sigma, law.Kappa, sim.Sigma, sim.Kappa, err)
 	}
-	if b := f.Begun(); b.Late < b.Batches/200 || b.Late > b.Batches/10 || b.Forced > 0 {
-		t.Errorf("of some 1 %% late starts: %+v", b)
-	}
+	b := f.Begun()
+	check.True(t, b.Late >= b.Batches/200 && b.Late <= b.Batches/10 && b.Forced <= 0, "of some 1 %% late starts: %+v", b)
 	check.Empty(t, doubt.Of(f), "doubts")
 }
 

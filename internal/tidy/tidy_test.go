@@ -44,9 +44,8 @@ func TestRead(t *testing.T) {
 	if ns, recorded := c[0].Slowest(); ns != 4250 || !recorded || c[0].ID != 6 || c[0].Noise || c[0].Nodes != 1 {
 		t.Errorf("%+v", c[0])
 	}
-	if ns, recorded := c[1].Slowest(); ns != 3500 || recorded || c[1].ID != -1 || !c[1].Noise || c[1].Nodes != 2 {
-		t.Errorf("%+v", c[1])
-	}
+	ns, recorded := c[1].Slowest()
+	check.True(t, ns == 3500 && !recorded && c[1].ID == -1 && c[1].Noise && c[1].Nodes == 2, "%+v", c[1])
 	check.True(t, !c[3].Noise, "a flag of none is noise")
 	for i, want := range []int{1024, 1024, 1024, 128, 0} {
 		check.Equal(t, c[i].Bytes, want, "m of %s", c[i].Collective)
@@ -141,9 +140,8 @@ func TestFile(t *testing.T) {
 	}{{0, 3, "same_socket"}, {4, 6, "same_socket"}, {3, 4, "other_socket"}} {
 		check.Equal(t, f.Provenance.Levels[f.Provenance.Levels.Of(tt.a, tt.b)].Name, tt.want, "level of cores %d and %d", tt.a, tt.b)
 	}
-	if last := f.Provenance.Levels[2]; last.Name != "other_node" || len(last.Groups) > 0 {
-		t.Errorf("the last level is %+v", last)
-	}
+	last := f.Provenance.Levels[2]
+	check.True(t, last.Name == "other_node" && len(last.Groups) == 0, "the last level is %+v", last)
 }
 
 func TestTopology(t *testing.T) {

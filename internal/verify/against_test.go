@@ -139,9 +139,8 @@ func TestAgainstKnowsZeros(t *testing.T) {
 			t.Errorf("%s, m = %d: %+v, nearest %+v", r.Benchmark, r.Bytes, r.Predicted, r.Nearest)
 		}
 	}
-	if means := AgainstMeans(rows); len(means) != 1 || means[0].Benchmark != "Bcast" || means[0].Rows != 1 {
-		t.Errorf("%+v", means)
-	}
+	means := AgainstMeans(rows)
+	check.True(t, len(means) == 1 && means[0].Benchmark == "Bcast" && means[0].Rows == 1, "%+v", means)
 }
 
 // zero is a model that needs a time of 0 for calls below a number of bytes.

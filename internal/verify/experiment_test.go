@@ -169,9 +169,8 @@ func TestExperimentSessions(t *testing.T) {
 		t.Fatalf("%v, %+v", lacking, doc)
 	}
 	for _, row := range doc.Rows {
-		if full, _ := found(row.Predicted, Full); math.Abs(full.Error-0.1) > 0.02 || !full.Extrapolated {
-			t.Errorf("%+v", full)
-		}
+		full, _ := found(row.Predicted, Full)
+		check.True(t, math.Abs(full.Error-0.1) <= 0.02 && full.Extrapolated, "%+v", full)
 	}
 }
 
@@ -289,9 +288,8 @@ func TestSizes(t *testing.T) {
 			check.True(t, !slices.Contains(transfers.Sizes, part), "%d of %d is on the grid", part, m)
 		}
 	}
-	if grid := e.grid(); !slices.Contains(grid, segmentBytes) || grid[len(grid)-1] < 2400000 || !slices.IsSorted(grid) {
-		t.Errorf("%v", grid)
-	}
+	grid := e.grid()
+	check.True(t, slices.Contains(grid, segmentBytes) && grid[len(grid)-1] >= 2400000 && slices.IsSorted(grid), "%v", grid)
 }
 
 // found is a model's prediction, and whether there is one.

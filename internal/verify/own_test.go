@@ -61,9 +61,8 @@ func TestOverheads(t *testing.T) {
 	} {
 		for m, want := range times {
 			rows := must.Get(a.Compare([]mpibench.Time{{Kind: kind, P: 2, Bytes: m, Microseconds: 1}}))
-			if p, _ := found(rows[0].Predicted.Models, Full); math.Abs(p.Ns-want) > 1e-6*want {
-				t.Errorf("%s, m = %d: %g ns, want %g", kind, m, p.Ns, want)
-			}
+			p, _ := found(rows[0].Predicted.Models, Full)
+			check.True(t, math.Abs(p.Ns-want) <= 1e-6*want, "%s, m = %d: %g ns, want %g", kind, m, p.Ns, want)
 		}
 	}
 	exchanges := slices.DeleteFunc(slices.Clone(times), func(t mpibench.Time) bool { return t.Kind == mpibench.Message })

@@ -92,9 +92,8 @@ func TestMonitoring(t *testing.T) {
 	if m.Ranks() != 2 || m.Pairs() != 1 {
 		t.Fatalf("%d processes, %d pairs", m.Ranks(), m.Pairs())
 	}
-	if got := m.Entry(1, 0); got.Bytes != 1447936+739968 || got.Messages != 606+2309 {
-		t.Errorf("process 1 to 0: %+v", got)
-	}
+	got := m.Entry(1, 0)
+	check.True(t, got.Bytes == 1447936+739968 && got.Messages == 606+2309, "process 1 to 0: %+v", got)
 }
 
 func TestWithMessages(t *testing.T) {

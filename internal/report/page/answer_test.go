@@ -143,9 +143,8 @@ func TestMarkdown(t *testing.T) {
 	err := WriteMarkdown(&text, []compare.Machine{m, named, named, printed}, func(name string, write func(io.Writer) error) (string, error) {
 		var svg strings.Builder
 		err := write(&svg)
-		if _, twice := figures[name]; twice {
-			t.Errorf("%s twice", name)
-		}
+		_, twice := figures[name]
+		check.True(t, !twice, "%s twice", name)
 		figures[name] = svg.String()
 		return "p-" + name + ".svg", err
 	})

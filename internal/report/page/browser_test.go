@@ -232,9 +232,8 @@ func TestFleetInBrowser(t *testing.T) {
 	check.Equal(t, series(chosen), "", "chosen")
 	// The law of the invented machines: A(8) = 8/(1 + 0.08·7 + 0.002·8·7).
 	got := eval[float64](b, `Number([...document.querySelectorAll("#fleet tbody tr")].find(r => r.cells[0].textContent === "8" && r.cells[1].textContent === "120").cells[8].textContent)`)
-	if want := 8 / 1.672; got < 0.99*want || got > 1.01*want {
-		t.Errorf("A(8) = %v, want %.3f", got, want)
-	}
+	want := 8 / 1.672
+	check.True(t, got >= 0.99*want && got <= 1.01*want, "A(8) = %v, want %.3f", got, want)
 }
 
 // Axe-core finds no violation of accessibility, in light and dark, with all sections open.

@@ -108,9 +108,8 @@ func TestChartsOfSurveys(t *testing.T) {
 	with.File.Cells = append(with.File.Cells, spread)
 	newer.File.Cells = append(newer.File.Cells, odd)
 	text := written(t, &Page{Machines: []compare.Machine{with, exact("without", []int{1, 2}, 1000, 1600), newer}})
-	if n := strings.Count(text, `class="map"`); n != 1 || !strings.Contains(text, "Pairs of CPUs</h3>") {
-		t.Errorf("%d machines with maps", n)
-	}
+	n := strings.Count(text, `class="map"`)
+	check.True(t, n == 1 && strings.Contains(text, "Pairs of CPUs</h3>"), "%d machines with maps", n)
 	var got []string
 	for _, k := range strings.Split(text, `<div class="kind">`)[1:] {
 		k, _, _ = strings.Cut(k, `<div class="plot">`)

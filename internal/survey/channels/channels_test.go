@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/params"
 )
 
@@ -33,7 +34,6 @@ func TestProfiled(t *testing.T) {
 			t.Errorf("%q, %q with %d points, want %+v", p.Panel, p.Line, len(p.Points), want[i])
 		}
 	}
-	if p := profiles[0]; p.Points[0].X != 1 || p.Points[0].Y.Center != 800 {
-		t.Errorf("the first point is %+v", p.Points[0])
-	}
+	p := profiles[0]
+	check.True(t, p.Points[0].X == 1 && p.Points[0].Y.Center == 800, "the first point is %+v", p.Points[0])
 }

@@ -54,9 +54,8 @@ func TestAnonymous(t *testing.T) {
 		t.Skip("files in use cannot be removed here: ", err)
 	}
 	defer f.Close()
-	if left, _ := os.ReadDir(dir); len(left) > 0 {
-		t.Errorf("it has a name: %v", left)
-	}
+	left, _ := os.ReadDir(dir)
+	check.True(t, len(left) == 0, "it has a name: %v", left)
 	check.NoError(t, must.Err(f.WriteAt([]byte("τ"), 0)), "WriteAt")
 	check.Error(t, must.Err(anonymous(filepath.Join(dir, "none"))), "a file in a directory that is not there")
 }
@@ -70,7 +69,6 @@ func TestFitWithoutBandwidth(t *testing.T) {
 	text := must.Get(json.Marshal(Fits(f.Cells)))
 	contains.All(t, string(text), `"mb_s":null`)
 	tables := Tables(f)
-	if last := tables[len(tables)-1]; last.Title != "T = T_s + m·τ" || len(last.Rows) != 1 || last.Rows[0][3] != "-" {
-		t.Errorf("%+v", last)
-	}
+	last := tables[len(tables)-1]
+	check.True(t, last.Title == "T = T_s + m·τ" && len(last.Rows) == 1 && last.Rows[0][3] == "-", "%+v", last)
 }

@@ -72,9 +72,8 @@ func TestLevels(t *testing.T) {
 		t.Errorf("%+v, %v", levels, left)
 	}
 	m.Caches = nil
-	if levels, left := Levels(m, p, 1, 0); len(left) != 1 || len(levels) != 1 || levels[0].Name != Memory {
-		t.Errorf("without caches: %+v, %v", levels, left)
-	}
+	levels, left := Levels(m, p, 1, 0)
+	check.True(t, len(left) == 1 && len(levels) == 1 && levels[0].Name == Memory, "without caches: %+v, %v", levels, left)
 }
 
 func cell(variant string, bytes int, ns, half float64) params.Cell {
@@ -103,9 +102,8 @@ func TestSteps(t *testing.T) {
 	if s := steps[0]; s.Far != "L2" || !s.Slower || s.SlowerOf != 2 || s.Compared != 2 || s.Ratio.Center != 1.75 {
 		t.Errorf("L2 after L1: %+v", s)
 	}
-	if s := steps[1]; s.Far != "L3" || s.Slower || s.SlowerOf != 0 || s.Compared != 2 {
-		t.Errorf("L3 after L2: %+v", s)
-	}
+	s := steps[1]
+	check.True(t, s.Far == "L3" && !s.Slower && s.SlowerOf == 0 && s.Compared == 2, "L3 after L2: %+v", s)
 }
 
 // Tam's parameters use the smallest cache that holds the message.

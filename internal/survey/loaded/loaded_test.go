@@ -88,16 +88,14 @@ func TestCells(t *testing.T) {
 	// A node without workers, such as one of CXL memory, does not bound the arenas.
 	m := machine(2)
 	m.Nodes = append(m.Nodes, numa.Node{ID: 1, MemoryBytes: 1 << 30, FreeBytes: 1 << 10})
-	if r := request(t, m, nil, Levels...); r.ChainBytes < 1<<20 {
-		t.Errorf("with a full node: %+v", r)
-	}
+	r := request(t, m, nil, Levels...)
+	check.True(t, r.ChainBytes >= 1<<20, "with a full node: %+v", r)
 	if _, _, err := NewRequest(machine(2), []int{0, 2}, Levels, setups.ArenaCaches); err == nil {
 		t.Error("a CPU that does not exist is accepted")
 	}
 	for _, v := range []string{"", "read", "read-", "read-101", "read--1", "read-05", "write-5", "rate-rate-read-5"} {
-		if _, ok := (params.Key{Kind: params.LoadedCell}.Named(v)).Variant.(params.Load); ok {
-			t.Errorf("%q is a variant", v)
-		}
+		_, ok := (params.Key{Kind: params.LoadedCell}.Named(v)).Variant.(params.Load)
+		check.True(t, !ok, "%q is a variant", v)
 	}
 }
 
@@ -156,9 +154,8 @@ func TestMeaning(t *testing.T) {
 		{[]point{at(0, 50, 49, 51)}, "Idle latency 50 ns [49, 51]."},
 		{[]point{at(50, 55, 54, 56)}, "Latency 55 ns [54, 56] while the others inject 50.0 GB/s [50.0, 50.0]."},
 	} {
-		if got := meaning(tt.points); !strings.HasSuffix(got, tt.want) {
-			t.Errorf("%q, want %q", got, tt.want)
-		}
+		got := meaning(tt.points)
+		check.True(t, strings.HasSuffix(got, tt.want), "%q, want %q", got, tt.want)
 	}
 }
 

@@ -224,9 +224,8 @@ func TestGroupsOfMovedPairs(t *testing.T) {
 			p.Pairs = append(p.Pairs, of)
 		}
 	}
-	if groups := FindGroups(p, known); len(groups) != 1 || len(groups[0].Groups) != 4 {
-		t.Errorf("siblings: %v", groups)
-	}
+	groups := FindGroups(p, known)
+	check.True(t, len(groups) == 1 && len(groups[0].Groups) == 4, "siblings: %v", groups)
 	for i := range p.Pairs { // the others are as near as those at times
 		if of := &p.Pairs[i]; len(of.States) > 0 {
 			of.States[0].Times = pair(0, of.From, of.To, 28).Times

@@ -84,9 +84,8 @@ func TestSurvey(t *testing.T) {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	for _, of := range p.Each() {
-		if times := of.Pairs[0].Times; len(of.Pairs) != 1 || !(times[0].Center > 0 && times[1].Center > 0) {
-			t.Errorf("%s: %+v", of.Home, of.Pairs)
-		}
+		times := of.Pairs[0].Times
+		check.True(t, len(of.Pairs) == 1 && times[0].Center > 0 && times[1].Center > 0, "%s: %+v", of.Home, of.Pairs)
 	}
 	for _, tt := range []struct {
 		ns         []float64
@@ -248,9 +247,8 @@ func TestManyCores(t *testing.T) {
 			}
 		}
 	}
-	if slow := FindSlow(p); len(slow) != 1 || slow[0].From != 3 || slow[0].To != 77 {
-		t.Errorf("%d slow pairs: %.3v", len(slow), slow)
-	}
+	slow := FindSlow(p)
+	check.True(t, len(slow) == 1 && slow[0].From == 3 && slow[0].To == 77, "%d slow pairs: %.3v", len(slow), slow)
 	groups := FindGroups(p, f.Provenance.Levels)
 	if len(groups) != 8 || groups[3].Groups[1].String() != "56-63" || math.Abs(groups[3].Within/30-1) > 0.05 || math.Abs(groups[3].Between/70-1) > 0.05 {
 		t.Errorf("%d: %v", len(groups), groups)

@@ -63,9 +63,8 @@ func TestMessages(t *testing.T) {
 func TestPairs(t *testing.T) {
 	m := &numa.Machine{CPUs: []numa.CPU{{ID: 0}, {ID: 1, Core: 1}}, Allowed: numa.SetOf(0, 1),
 		Caches: []numa.Cache{{Level: 3, Type: "Unified", Bytes: 60 << 20, CPUs: numa.SetOf(0, 1)}}}
-	if pairs := Pairs(m); len(pairs) != 1 || pairs[0] != (Pair{"L3", [2]int{0, 1}}) {
-		t.Errorf("%+v", pairs)
-	}
+	pairs := Pairs(m)
+	check.True(t, len(pairs) == 1 && pairs[0] == (Pair{"L3", [2]int{0, 1}}), "%+v", pairs)
 	// A sibling, a core of the same package, one in another package, and one on another node.
 	m.CPUs = []numa.CPU{{ID: 0}, {ID: 1, Core: 0, Thread: 1}, {ID: 2, Core: 1}, {ID: 3, Core: 2, Package: 1}, {ID: 4, Core: 3, Package: 2, Node: 1}}
 	m.Caches = []numa.Cache{{Level: 2, Type: "Unified", Bytes: 1 << 20, CPUs: numa.SetOf(0, 1, 2)}}

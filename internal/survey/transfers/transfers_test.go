@@ -261,9 +261,8 @@ func TestFirstCPUs(t *testing.T) {
 	m.Nodes[2].FreeBytes = 1 << 20 // node 1 has its neighbours' buffers there too
 	check.Slices(t, FirstCPUs(p, m), []int{0, 6, 8, 10, 12, 14}, "first CPUs of launches with node 2 full")
 	p.Policies, p.CPUs = []numa.Policy{numa.List}, []int{3, 5}
-	if got := FirstCPUs(p, m); got != nil {
-		t.Errorf("CPUs are chosen, and launches begin at %v", got)
-	}
+	got := FirstCPUs(p, m)
+	check.True(t, got == nil, "CPUs are chosen, and launches begin at %v", got)
 	one, eight := numatest.EPYC(1, 2, 1, 2, 1), numatest.EPYC(1, 8, 1, 2, 1)
 	p.Policies = Policies(one)
 	few := len(Keys(p, 4))
