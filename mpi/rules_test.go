@@ -2,7 +2,11 @@ package mpi
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +15,7 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/randtest"
 	"github.com/taulop/taulop/params"
 )
 
@@ -134,4 +139,240 @@ func (s *selection) choice(l *Library, c *collective.Collective, p, m int) (Sett
 		break
 	}
 	return Setting{}, nil
+}
+
+// randomRules are random rules for all collectives of a library.
+func randomRules(r *rand.Rand, l *Library) (rules []Rule) {
+	for _, c := range l.Collectives() {
+		if r.IntN(4) == 0 {
+			continue
+		}
+		for p := 1 + r.IntN(3); p < 40; p += 1 + r.IntN(3)*r.IntN(5) {
+			for m, n := r.IntN(3), 0; m < 1<<22 && n < 6; n++ {
+				to := m + r.IntN(1<<r.IntN(20))
+				if c.Empty() {
+					m, to = 0, 0
+				}
+				if all := l.Settings(c, p, max(m, 1)); r.IntN(3) > 0 && len(all) > 0 {
+					rules = append(rules, Rule{c, p, 1 + p/20, m, to, all[r.IntN(len(all))]})
+				}
+				if m = to + 1; c.Empty() {
+					break
+				}
+			}
+		}
+	}
+	return rules
+}
+
+// meant is the setting of a call by the rules; the library's own choice without a rule.
+func meant(rules []Rule, c *collective.Collective, p, m int) Setting {
+	if c.Empty() {
+		m = 0
+	}
+	for _, r := range rules {
+		if r.Collective == c && r.P == p && r.From <= m && m <= r.To {
+			return r.Setting
+		}
+	}
+	return Setting{}
+}
+
+// read is the decision function of a rules file, as its library reads it.
+func read(l *Library, text []byte) (func(c *collective.Collective, p, m int) (Setting, error), error) {
+	switch l.Name {
+	case "openmpi4", "openmpi5":
+		f, err := ReadClassic(string(text))
+		for id, all := range f.rules {
+			for _, of := range all {
+				if of.rules[0].Bytes != 0 {
+					return nil, fmt.Errorf("the first rule of collective %d among %d begins at %d bytes: Open MPI wants 0", id, of.p, of.rules[0].Bytes)
+				}
+			}
+		}
+		return func(c *collective.Collective, p, m int) (Setting, error) {
+			r := f.Lookup(c.Name, p, m*scale(c, p))
+			s, there := l.numbered(c.Name, r.Algorithm, r.Fan, r.Segment)
+			if !there {
+				return s, fmt.Errorf("%s has no algorithm %d of %s", l.Version, r.Algorithm, c)
+			}
+			return s, nil
+		}, err
+	case "openmpi6":
+		f, err := readSelection(text)
+		return func(c *collective.Collective, p, m int) (Setting, error) { return f.choice(l, c, p, m) }, err
+	}
+	f, err := ReadTree(bytes.NewReader(text), "rules")
+	if err == nil {
+		if why := invalid(f.branches); why != "" {
+			err = errors.New(why)
+		}
+	}
+	return func(c *collective.Collective, p, m int) (Setting, error) {
+		s, known := l.OnBase(f).Own(c, p, 1, m)
+		if !known {
+			return s, fmt.Errorf("the tree has no choice")
+		}
+		return s, nil
+	}, err
+}
+
+// A library with the written file decides as the rules say, for all communicator sizes, with and without rules, and
+// all message sizes.
+func TestLibrariesChooseWhatRulesMean(t *testing.T) {
+	r := randtest.New(t)
+	for _, l := range known(t) {
+		for range 12 {
+			rules := randomRules(r, l)
+			var text bytes.Buffer
+			must.Do(l.Write(&text, rules))
+			choose, err := read(l, text.Bytes())
+			if err != nil {
+				t.Fatalf("%v in\n%s", err, text.String())
+			}
+			for _, c := range l.Collectives() {
+				for p := 1; p < 45; p++ {
+					for _, m := range sizesAround(rules, c, p, r) {
+						want := meant(rules, c, p, m)
+						if l.NeedsBase() && (want.Own() || strings.HasPrefix(want.Name, "reduce_scatter") && m/8 < powerOfTwo(p)) {
+							want, _ = l.Own(c, p, 1, m)
+						}
+						got, err := choose(c, p, m)
+						if err != nil || got != want {
+							t.Fatalf("%s: %s of %d B among %d: %v (%v), want %v, by\n%s", l.Version, c, m, p, got, err, want, text.String())
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// sizesAround are message sizes at and near the bounds of rules, and others.
+func sizesAround(rules []Rule, c *collective.Collective, p int, r *rand.Rand) []int {
+	if c.Empty() {
+		return []int{0}
+	}
+	sizes := []int{1, 8, 1 << 24}
+	for _, s := range rules {
+		if s.Collective == c && s.P >= p-1 && s.P <= p+1 {
+			sizes = append(sizes, max(1, s.From-1), max(1, s.From), max(1, s.To), s.To+1, max(1, s.From+r.IntN(s.To-s.From+1)))
+		}
+	}
+	return sizes
+}
+
+func TestClassicLookup(t *testing.T) {
+	f := must.Get(ReadClassic("1 # one\n3\n1\n16 2\n0 4 0 0\n8 2 0 0\n"))
+	check.Equal(t, f.Lookup("alltoall", 16, 8).Algorithm, 2, "algorithm of 8 bytes among 16")
+	check.Equal(t, f.Lookup("alltoall", 2, 7).Algorithm, 4, "algorithm below the first number of ranks")
+	check.Equal(t, f.Lookup("bcast", 2, 7), (ClassicRule{}), "rule where there are none")
+	for _, text := range []string{"x", "1 7 1 4 1 0 1 0", "1 7 1 4 1 0 1 0 0 7"} {
+		check.Error(t, must.Err(ReadClassic(text)), "%q is read", text)
+	}
+}
+
+func TestBadTree(t *testing.T) {
+	for text, want := range map[string]string{
+		"":   "is empty",
+		"{}": "no collectives",
+		"[]": "stands no {",
+		`{"collective=bcast":{"comm_sise<8":{"algorithm=MPIR_Bcast_intra_binomial":{}}}}`: "is no condition that MPICH knows",
+		`{"collective=bcast":{"comm_size<x":{"algorithm=MPIR_Bcast_intra_binomial":{}}}}`: "is no condition that MPICH knows",
+		`{"collective=bcast":{"composition=MPIDI_Bcast_intra_composition_alpha":{}}}`:     "MPIR_CVAR_CH4",
+		`{"collective=bcast":{"algorithm=MPIDI_POSIX_mpi_bcast_release_gather":{}}}`:      "another layer",
+		`{"comm_type=intra":{}}`: "where a collective belongs",
+		`{"collective=bcast":{"comm_type=intra":{"algorithm=MPIR_Bcast_intra_binomial":{"k":{}}}}}`: "is no parameter",
+		`{"collective=bcast":{"comm_type=intra":3}}`:                                                "stands no {",
+		`{"collective=bcast":{"comm_type=intra":{}},"collective=bcast":{}}`:                         "duplicate",
+		`{"collective=bcast":{}} x`:                                                                 "after the tree",
+		`{"collective=bcast":{`:                                                                     "1:",
+		strings.Repeat(`{"collective=bcast":`, 100):                                                 "is no",
+		`{"collective=bcast":` + strings.Repeat(`{"comm_size=any":`, 100):                           "deep",
+	} {
+		_, err := ReadTree(strings.NewReader(text), "base.json")
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "base.json") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+	lacking := must.Get(ReadTree(strings.NewReader(`{"collective=gatherv":{"algorithm=MPIR_Gatherv_allcomm_linear":{}}}`), "base.json"))
+	l := mpich4.OnBase(lacking)
+	rules := []Rule{{collective.Bcast, 4, 1, 1, 8, Setting{Name: "binomial"}}}
+	check.Error(t, l.Write(io.Discard, rules), "rules are spliced into a tree without the collective")
+	// The own choice is copied below every communicator size.
+	var large strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&large, `"count<=%d":{"algorithm=MPIR_Bcast_intra_%s":{}},`, i, []string{"binomial", "scatter_ring_allgather"}[i%2])
+	}
+	own := must.Get(ReadTree(strings.NewReader(`{"collective=bcast":{"comm_type=intra":{`+large.String()+`"count=any":{"algorithm=MPIR_Bcast_intra_binomial":{}}}}}`), "base.json"))
+	l, rules = mpich4.OnBase(own), nil
+	for p := range 500 {
+		rules = append(rules, Rule{collective.Bcast, 2 + 2*p, 1, 1, 8, Setting{Name: "binomial"}})
+	}
+	check.ErrorIs(t, l.Write(io.Discard, rules), errGrown, "a file that is too large")
+}
+
+// Splicing the same rules twice changes nothing.
+func TestSplicedAgain(t *testing.T) {
+	r := randtest.New(t)
+	for range 10 {
+		l := mpich4.OnBase(tree(t))
+		rules := randomRules(r, l)
+		var once, twice bytes.Buffer
+		must.Do(l.Write(&once, rules))
+		with := must.Get(ReadTree(bytes.NewReader(once.Bytes()), "once"))
+		l = mpich4.OnBase(with)
+		must.Do(l.Write(&twice, rules))
+		if once.String() != twice.String() {
+			t.Fatalf("%s\n\nbecomes\n%s", once.String(), twice.String())
+		}
+	}
+}
+
+// A call with a rule evaluates few conditions: those on the communicator come first, and no condition is implied by
+// another one. A rule is extended over the library's own choice of the same algorithm: for doubles among four
+// ranks that is recursive doubling up to 31 bytes.
+func TestSplicedIsQuickToSearch(t *testing.T) {
+	base := must.Get(ReadTree(bytes.NewReader(must.Get(os.ReadFile("testdata/searched.json"))), "base.json"))
+	l := mpich4.OnBase(base)
+	rules := []Rule{
+		{collective.Named("alltoall"), 4, 1, 4096, 8192, Setting{Name: "pairwise"}},
+		{collective.Named("reduce"), 4, 1, 1025, 4096, Setting{Name: "binomial"}},
+		{collective.Named("allreduce"), 4, 1, 32, 1024, Setting{Name: "recursive_doubling"}},
+	}
+	var text bytes.Buffer
+	must.Do(l.Write(&text, rules))
+	got := strings.NewReplacer(" ", "", "\n", "", "algorithm=MPIR_", "", "_intra_", " ").Replace(text.String())
+	contains.All(t, got,
+		`"comm_size<=4":{"is_sendbuf_inplace=yes":{"Alltoall pairwise_sendrecv_replace":{}},"avg_msg_size<=4095":{"Alltoall scattered":{}},`+
+			`"avg_msg_size<=8192":{"Alltoall pairwise":{}},"avg_msg_size<=32768":{"Alltoall scattered":{}},"comm_size=any":{"Alltoall pairwise":{}}}`,
+		`"comm_size<=4":{"avg_msg_size<=4096":{"Reduce binomial":{}},"comm_size=any":{"Reduce reduce_scatter_gather":{}}}`,
+		`"comm_size<=4":{"avg_msg_size<=1024":{"Allreduce recursive_doubling":{}},"count<pow2":{"Allreduce recursive_doubling":{}},"comm_size=any":{"Allreduce reduce_scatter_allgather":{}}}`,
+	)
+}
+
+// A tree that is read can be spliced, and the result can be read.
+func FuzzReadTree(f *testing.F) {
+	f.Add([]byte(ownTree))
+	f.Add([]byte(`{"collective=bcast":{"comm_type=intra":{"comm_size<=3":{"avg_msg_size<=8":{"algorithm=MPIR_Bcast_intra_binomial":{}},"any":{"composition=x":{}}}}}}`))
+	rules := []Rule{{collective.Bcast, 4, 1, 1, 8, Setting{Name: "scatter_ring_allgather"}}}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		own, err := ReadTree(bytes.NewReader(text), "base.json")
+		if err != nil {
+			check.True(t, !strings.Contains(err.Error(), "\n"), "%q is no sentence", err)
+			return
+		}
+		own.Choice(collective.Bcast, 8, 1000, 8)
+		var out bytes.Buffer
+		if mpich4.OnBase(own).Write(&out, rules) != nil {
+			return
+		}
+		again, err := ReadTree(bytes.NewReader(out.Bytes()), "written")
+		if err != nil {
+			t.Fatalf("%v in %s", err, out.String())
+		}
+		if got := again.Choice(collective.Bcast, 4, 8, 8); got != "MPIR_Bcast_intra_scatter_ring_allgather" && own.branches[0].condition() == "collective=bcast" {
+			t.Errorf("a rule for 4 ranks and 8 B gives %q in %s", got, out.String())
+		}
+	})
 }
