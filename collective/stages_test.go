@@ -255,9 +255,8 @@ func TestSchedulesStayCompact(t *testing.T) {
 			s := must.Get(a.Schedule(c))
 			stages := 0
 			for stage := range s.Stages() {
-				if stages++; len(stage.Shape) > 3 {
-					t.Errorf("%s, P = %d: a stage of %d sizes", a, c.P, len(stage.Shape))
-				}
+				stages++
+				check.AtMost(t, len(stage.Shape), 3, "%s, P = %d: sizes in a stage", a, c.P)
 			}
 			check.AtMost(t, stages, 90, "%s, P = %d: stages in memory", a, c.P)
 		}

@@ -68,9 +68,7 @@ func TestModes(t *testing.T) {
 		}
 	}
 	check.AtMost(t, wrong, runs/50, "wrong of %d", runs)
-	if modes := Modes(nil); modes != nil {
-		t.Errorf("of nothing: %v", modes)
-	}
+	check.Empty(t, Modes(nil), "modes of nothing")
 	modes := Modes([]float64{5, 5, 5})
 	check.True(t, len(modes) == 1 && modes[0] == (Mode{5, 0, 1}), "of one value: %v", modes)
 }

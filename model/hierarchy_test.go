@@ -72,9 +72,8 @@ func TestHierarchyNodes(t *testing.T) {
 		}
 	}
 	p = predictorOf(t, levelled(true), Choice{Cluster: &Cluster{Nodes: 2}})
-	if nodes, _ := p.Nodes(4); nodes != 2 {
-		t.Errorf("4 ranks in blocks are on %d nodes, want 2", nodes)
-	}
+	nodes, _ := p.Nodes(4)
+	check.Equal(t, nodes, 2, "nodes of 4 ranks in blocks")
 	f := levelled(true)
 	for node := range 4 {
 		f.Provenance.Levels[0].Groups[node] = numa.CPUSet{node, node + 4, node + 8, node + 12}
@@ -341,9 +340,7 @@ func TestHierarchyCosts(t *testing.T) {
 		s := schedule(t, tt.algorithm, collective.Call{P: tt.p, M: tt.m, Chunk: max(1, tt.m)})
 		s.Blocking = tt.blocking
 		c := priced(t, predictorOf(t, tt.file, Choice{Cluster: on}), s)
-		if !near(c.Seconds*1e9, tt.want) {
-			t.Errorf("%s: %s of %d bytes takes %g ns, on average %g, want %g", tt.what, tt.algorithm, tt.m, c.Seconds*1e9, c.Mean*1e9, tt.want)
-		}
+		check.True(t, near(c.Seconds*1e9, tt.want), "%s: %g ns, on average %g, want %g", tt.what, c.Seconds*1e9, c.Mean*1e9, tt.want)
 	}
 	network.Provenance.Levels = levelled(false).Provenance.Levels[:2]
 	_, err := predictorOf(t, network, Choice{}).Cost(schedule(t, "bcast:linear", collective.Call{P: 17, M: 1}))

@@ -151,9 +151,8 @@ func TestSynchronised(t *testing.T) {
 		m := TauLop{Channels: Uniform(plain{}), Segment: segment}
 		m.Channels.transfers[Channel{}] = flags.transfers(plain{}.L)
 		expect(t, m, tt.algorithm, collective.Call{P: tt.p}, 1e9*tt.want, "")
-		if got, _ := m.Channels.Transfers(Channel{}).l(100, 4); got != l(100, 4) {
-			t.Errorf("L(100,4) = %v, want %v", got, l(100, 4))
-		}
+		got, _ := m.Channels.Transfers(Channel{}).l(100, 4)
+		check.Equal(t, got, l(100, 4), "L(100,4)")
 	}
 }
 

@@ -25,9 +25,8 @@ func TestPredictorFillsIn(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	check.Equal(t, p.Channel, "ring, one way ping, placement local, in cache", "Channel")
-	if p = predictorOf(t, f, Choice{Setup: "ping", Placement: numa.Spread}); p.Channel != "ping, placement spread, in cache" {
-		t.Errorf("%q", p.Channel)
-	}
+	p = predictorOf(t, f, Choice{Setup: "ping", Placement: numa.Spread})
+	check.Equal(t, p.Channel, "ping, placement spread, in cache", "channel")
 	// A message across nodes: 2L(S,1), which costs what ping measured there.
 	if c := costOf(t, p, "bcast:linear", collective.Call{P: 2, M: 8192}); math.Abs(c.Seconds-2*3010e-9) > 1e-12 || !c.Extrapolated {
 		t.Errorf("%g s, extrapolated %v; want 6020 ns, from τ = 2 to 1", c.Seconds, c.Extrapolated)

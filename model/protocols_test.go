@@ -236,7 +236,5 @@ func TestPredictorAsReduces(t *testing.T) {
 	}
 	before := reduced("reduce:binomial", 9216)
 	reducing(f, "SUM_I_SCALAR", 7)
-	if after := reduced("reduce:binomial", 9216); math.Abs(after-before-4*9216) > 1e-6 {
-		t.Errorf("one element at a time %g ns more than in vectors, want %d", after-before, 4*9216)
-	}
+	check.Near(t, reduced("reduce:binomial", 9216)-before, 4*9216, 1e-6, "ns more of one element at a time than of vectors")
 }

@@ -38,9 +38,7 @@ func TestAssessLogGP(t *testing.T) {
 			{got.Latency, want.Latency}, {got.Overhead, want.Overhead},
 			{got.Gap, want.Gap}, {got.GapPerByte, want.GapPerByte},
 		} {
-			if math.Abs(p[0]-p[1]) > 1e-6*p[1] {
-				t.Errorf("%+v, want %+v", got, want)
-			}
+			check.Near(t, p[0], p[1], 1e-6*p[1], "a parameter of %+v", got)
 		}
 	}
 }

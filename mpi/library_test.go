@@ -145,9 +145,8 @@ func TestMPICHTakesLessForAtMost(t *testing.T) {
 		{"alltoall", 8, 8, [2]string{"scattered", "pairwise"}}, {"alltoall", 8, 128, [2]string{"scattered", "scattered"}}, {"alltoall", 9, 8, [2]string{"brucks", "brucks"}},
 	} {
 		for i, l := range []*Library{mpich4.OnBase(own), mpich4.OnBase(with)} {
-			if s, _ := l.Own(collective.Named(tt.of), tt.p, 1, tt.m); s.Name != tt.want[i] {
-				t.Errorf("%s of %d B among %d is %s, want %s", tt.of, tt.m, tt.p, s, tt.want[i])
-			}
+			s, _ := l.Own(collective.Named(tt.of), tt.p, 1, tt.m)
+			check.Equal(t, s.Name, tt.want[i], "%s of %d B among %d", tt.of, tt.m, tt.p)
 		}
 	}
 }
@@ -211,9 +210,8 @@ func TestSchedulesSendWhatLibrariesSend(t *testing.T) {
 		for rank, text := range ranks {
 			var n, size int
 			must.Get(fmt.Sscanf(text, "%d:%d", &n, &size))
-			if bytes -= size; n != messages[rank] {
-				t.Errorf("%s: rank %d sends %d messages in %s", line, rank, messages[rank], s.Algorithm)
-			}
+			bytes -= size
+			check.Equal(t, messages[rank], n, "%s: messages of rank %d in %s", line, rank, s.Algorithm)
 		}
 		check.Equal(t, bytes, 0, "%s: more bytes sent by ranks", line)
 	}

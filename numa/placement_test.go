@@ -406,9 +406,8 @@ func TestFirstCPUs(t *testing.T) {
 		"nothing is allowed": {func(m *numa.Machine) { m.Allowed = nil }, "[]"},
 	} {
 		m := numatest.EPYC(1, 4, 1, 2, 1)
-		if tt.change(m); fmt.Sprint(m.FirstCPUs()) != tt.want {
-			t.Errorf("%s: %v, want %s", name, m.FirstCPUs(), tt.want)
-		}
+		tt.change(m)
+		check.Equal(t, fmt.Sprint(m.FirstCPUs()), tt.want, "%s", name)
 	}
 	check.Equal(t, fmt.Sprint(small().FirstCPUs()), "[0 1]", "without caches, where a sibling is no start") // a sibling is no start
 }
@@ -440,9 +439,8 @@ func TestConcurrency(t *testing.T) {
 	}
 	m := numatest.EPYC(1, 1, 1, 8, 2)
 	for quota, want := range map[float64]int{0: 8, 0.5: 1, 1: 1, 4.9: 4, 8: 8, 16: 8} {
-		if m.Quota = quota; m.Concurrency() != want {
-			t.Errorf("quota %g: %d workers, want %d", quota, m.Concurrency(), want)
-		}
+		m.Quota = quota
+		check.Equal(t, m.Concurrency(), want, "workers with a quota of %g", quota)
 	}
 	// A single fastest core has no concurrency.
 	phone := numatest.EPYC(1, 1, 1, 8, 1)

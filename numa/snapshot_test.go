@@ -36,9 +36,8 @@ func TestSnapshots(t *testing.T) {
 				t.Helper()
 				m := must.Get(tree{Tree: sysfs.Tree{FS: files}}.machine(nil))
 				c := m.Count()
-				if got := fmt.Sprintf("%d\t%d\t%d\t%d\t%d", c.PUs, c.Cores, c.Packages, c.Nodes, c.L3Caches); got != want {
-					t.Errorf("PUs, cores, packages, nodes and L3 caches: got %q, want %q; %q", got, want, m.Unknown)
-				}
+				got := fmt.Sprintf("%d\t%d\t%d\t%d\t%d", c.PUs, c.Cores, c.Packages, c.Nodes, c.L3Caches)
+				check.Equal(t, got, want, "PUs, cores, packages, nodes and L3 caches, without what is unknown, %q", m.Unknown)
 				return m
 			}
 			whole := read(t)

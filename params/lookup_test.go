@@ -236,9 +236,7 @@ func TestWriteBenchmarks(t *testing.T) {
 	f.Provenance.CPUModel = "Two\nlines"
 	var b bytes.Buffer
 	must.Do(f.WriteBenchmarks(&b))
-	if want := "# host: tiny\n# cpu: Two lines\n"; !strings.HasPrefix(b.String(), want) {
-		t.Errorf("begins %.100q", b.String())
-	}
+	check.True(t, strings.HasPrefix(b.String(), "# host: tiny\n# cpu: Two lines\n"), "begins %.100q", b.String())
 	samples := make(map[string][]float64)
 	for r := benchfmt.NewReader(&b, "b"); r.Scan(); {
 		result := r.Result().(*benchfmt.Result)
@@ -265,9 +263,7 @@ func TestAlone(t *testing.T) {
 	y := Cell{Key: Key{Kind: NullCell, Setup: Isolated, Placement: "local", Tau: 1}, Time: fit.Estimate{Center: 60, Lo: 50, Hi: 70}}
 	c := Cell{Key: Key{Kind: TransferCell, Setup: Isolated, Placement: "local", Tau: 1, Bytes: 16384}, K: 2, Transfers: 2, Time: fit.Estimate{Center: 4000, Lo: 3900, Hi: 4100}}
 	f := &File{Cells: []Cell{y, c}}
-	if got := f.Alone(&c).Time; got != (fit.Estimate{Center: 3880, Lo: 3760, Hi: 4000}) { // four transfers, two waits of 60
-		t.Errorf("got %+v", got)
-	}
+	check.Equal(t, f.Alone(&c).Time, fit.Estimate{Center: 3880, Lo: 3760, Hi: 4000}, "alone") // four transfers, two waits of 60
 	ring, short := c, c
 	ring.Setup, short.Time.Center = Ring, 100
 	if f.Alone(&ring) != &ring || (&File{Cells: []Cell{c}}).Alone(&c) != &c {

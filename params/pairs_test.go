@@ -65,7 +65,6 @@ func TestHomes(t *testing.T) {
 	if third.Home != ThirdHome || len(third.Pairs) != 1 || third.Levels[0].Median[0] != 90 || p.Levels[1].Median[0] != 177 {
 		t.Errorf("%+v", third)
 	}
-	if at, _ := p.Curve(1).At(1, 1); math.Abs(at-177e-9) > 1e-15 {
-		t.Errorf("f(1) = %g s", at)
-	}
+	one, _ := p.Curve(1).At(1, 1)
+	check.Near(t, one, 177e-9, 1e-15, "f(1), s")
 }

@@ -62,7 +62,5 @@ func TestFirstCPUs(t *testing.T) {
 	for i := range f.Launches {
 		f.Launches[i].FirstCPU = 8
 	}
-	if got := f.FirstCPUs(); got != nil {
-		t.Errorf("all began at one CPU: %+v", got)
-	}
+	check.Empty(t, f.FirstCPUs(), "of launches that all began at one CPU")
 }

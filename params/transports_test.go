@@ -44,9 +44,7 @@ func TestTransports(t *testing.T) {
 	f := reread(t, written(t, overCMA()))
 	table := must.Get(f.Table(Selection{}))
 	check.True(t, table.Transfers.Times[0][0] == 100e-9 && len(table.Transfers.Taus) == 1, "segments: %+v", table)
-	if tables := f.Transfers(); len(tables) != 2 { // of two sizes
-		t.Errorf("%d tables of segments, want 2", len(tables))
-	}
+	check.Equal(t, len(f.Transfers()), 2, "tables of segments") // of two sizes
 	for _, tt := range []struct {
 		buffers        Buffers
 		setup          string
@@ -67,9 +65,8 @@ func TestTransports(t *testing.T) {
 		}
 		s.OffCache = true
 		off := must.Get(f.Table(s))
-		if s, _ := off.L(1024, 1); s != tt.off/1e9 {
-			t.Errorf("%v, %s: off cache L(1024,1) = %g s, want %g ns", tt.buffers, tt.setup, s, tt.off)
-		}
+		one, _ := off.L(1024, 1)
+		check.Equal(t, one, tt.off/1e9, "%v, %s: off cache L(1024,1), s", tt.buffers, tt.setup)
 		o, _ := table.O(1024)
 		check.True(t, o == 0, "o = %g s, want 0", o)
 		check.Equal(t, must.Get(f.Y(Selection{Setup: Ping, Transport: CMA, Buffers: tt.buffers})).Times[0][0], 50e-9, "y")

@@ -101,9 +101,7 @@ func wrongIsFound(t *testing.T, team *Team, c Collective) {
 			recv := run.whole(id, of, collective.Recv)
 			for _, at := range []int{0, len(recv) - 1} {
 				recv[at] ^= 1
-				if run.checkRuns(id) == nil {
-					t.Errorf("%s: byte %d of rank %d in run %d is wrong and was not found", c.Schedule.Algorithm, at, id, of)
-				}
+				check.Error(t, run.checkRuns(id), "%s: byte %d of rank %d in run %d is wrong and was not found", c.Schedule.Algorithm, at, id, of)
 				recv[at] ^= 1
 			}
 		}
@@ -132,7 +130,6 @@ func TestArenasGrow(t *testing.T) {
 		}
 		last = is
 	}
-	if team.Release(); len(team.memory.kept) > 0 {
-		t.Error("Release kept the arenas")
-	}
+	team.Release()
+	check.Equal(t, len(team.memory.kept), 0, "arenas that Release kept")
 }

@@ -20,6 +20,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -129,9 +130,7 @@ func TestPackagesSpeakOfNoFlags(t *testing.T) {
 	})
 	check.True(t, err == nil && read >= 100, "read %d files, %v", read, err)
 	for dir, texts := range found {
-		if !declares[dir] {
-			t.Error(strings.Join(texts, "\n"))
-		}
+		check.True(t, declares[dir], "%s", strings.Join(texts, "\n"))
 	}
 }
 
@@ -152,9 +151,7 @@ func TestManualAndCompletion(t *testing.T) {
 			t.Errorf("%q has nothing to say of itself", c.name)
 		}
 		for _, m := range c.all() {
-			if !strings.Contains(manual, `.SH "`+roff(strings.ToUpper(m.called()))+`"`) {
-				t.Errorf("the manual has no %s", m.called())
-			}
+			contains.All(t, manual, `.SH "`+roff(strings.ToUpper(m.called()))+`"`)
 			line := append(strings.Fields(m.name), "-")
 			offered := strings.Join(complete(line), "\n")
 			for _, s := range m.settings() {

@@ -203,9 +203,7 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 		page := load(t, path)
 		if filepath.Ext(path) == ".sh" {
 			for _, name := range regexp.MustCompile(`\bBenchmark[A-Z]\w*`).FindAllString(page, -1) {
-				if !strings.Contains(string(benchmarks), "func "+name+"\n") {
-					t.Errorf("%s runs %s, which no package has", path, name)
-				}
+				check.True(t, strings.Contains(string(benchmarks), "func "+name+"\n"), "%s runs %s, which no package has", path, name)
 			}
 			page = scriptCommands(page)
 		}

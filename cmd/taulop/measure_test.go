@@ -70,9 +70,8 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 	list, _ := ran(t, "predict", "-list")
 	fits(t, "predict -list", list)
-	if out, _ := ran(t, "-version"); strings.TrimSpace(out) == "" {
-		t.Error("-version prints nothing")
-	}
+	out, _ = ran(t, "-version")
+	check.True(t, strings.TrimSpace(out) != "", "-version prints nothing")
 }
 
 func needLinux(t *testing.T) {

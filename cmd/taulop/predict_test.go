@@ -223,9 +223,8 @@ func TestPlotsAreWritten(t *testing.T) {
 	}
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))
 	check.True(t, err == nil && len(left) == 0, "left behind: %q, %v", left, err)
-	if help, _, _ := run(t, "plot", "-h"); strings.Count(help, "taulop plot ") != len(plotKinds)+1 {
-		t.Errorf("the help has no example of each kind:\n%s", help)
-	}
+	help, _, _ := run(t, "plot", "-h")
+	check.Equal(t, strings.Count(help, "taulop plot "), len(plotKinds)+1, "examples in\n%s", help)
 }
 
 const (

@@ -94,9 +94,7 @@ func TestSweepTouchesNoOtherFile(t *testing.T) {
 		if f, err := params.ReadFile(file); err != nil || f.Journal != "" || f.Sessions() != 2 {
 			t.Errorf("%q: %v", says, err)
 		}
-		if left, _ := os.ReadDir(filepath.Dir(file)); len(left) != 1+len(others) {
-			t.Errorf("%q: left %v", says, left)
-		}
+		check.Equal(t, len(must.Get(os.ReadDir(filepath.Dir(file)))), 1+len(others), "%q: files left", says)
 	}
 }
 
@@ -143,9 +141,7 @@ func TestNothingSwept(t *testing.T) {
 		if exitStatus(err) != 3 || !strings.HasPrefix(err.Error(), "nothing was measured within -time 1ns") || out != "" {
 			t.Errorf("%s: exit %d, %v, %q", how, exitStatus(err), err, out)
 		}
-		if left, _ := os.ReadDir(filepath.Dir(file)); len(left) != map[string]int{"-resume": 1}[how] {
-			t.Errorf("%s leaves %v", how, left)
-		}
+		check.Equal(t, len(must.Get(os.ReadDir(filepath.Dir(file)))), map[string]int{"-resume": 1}[how], "%s: files left", how)
 	}
 }
 
@@ -275,9 +271,7 @@ func TestNothingReplaced(t *testing.T) {
 	_, err := stoppedInTime(t, 1, "sweep", "-force", "-time", "10m", "-o", host)
 	fails(t, err, 130, "as it was")
 	check.Equal(t, load(t, host), "old\n", "the file")
-	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(host), "*")); len(left) != 1 {
-		t.Errorf("left behind: %q", left)
-	}
+	check.Equal(t, len(must.Get(filepath.Glob(filepath.Join(filepath.Dir(host), "*")))), 1, "files left")
 }
 
 func TestLacking(t *testing.T) {

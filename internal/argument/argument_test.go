@@ -225,8 +225,6 @@ func TestRequired(t *testing.T) {
 		s.Required("params", "name a file", "list")
 		s.Required("P", "say how many", "list")
 		_, err := s.Parse(strings.Fields(line))
-		if err = cmp.Or(err, s.Checked()); fmt.Sprint(err) != want {
-			t.Errorf("%s: %v, want %s", line, err, want)
-		}
+		check.Equal(t, fmt.Sprint(cmp.Or(err, s.Checked())), want, "%s", line)
 	}
 }

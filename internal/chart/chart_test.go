@@ -314,9 +314,8 @@ func TestBarsGoOn(t *testing.T) {
 	}
 	nameless := wild()
 	nameless.Panels[0].Series[0].Name = ""
-	if _, _, legend := count(nameless); !legend {
-		t.Error("the legend does not say what arrows are where it has nothing else")
-	}
+	_, _, legend := count(nameless)
+	check.True(t, legend, "the legend does not say what arrows are where it has nothing else")
 	here := []compare.Machine{swept("vm", []string{"ring"}, []numa.Policy{numa.Local}, 1, 2)}
 	if arrows, caps, legend := count(must.Get(TransfersOverTau(here, Choice{}))); arrows != 0 || caps == 0 || legend {
 		t.Errorf("of bars that end: %d arrows, %d caps, in the legend %v", arrows, caps, legend)

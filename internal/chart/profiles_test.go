@@ -123,9 +123,8 @@ func TestCopiesBetweenLevels(t *testing.T) {
 		_, drawn := dashes[tau]
 		check.True(t, drawn, "%s is not drawn", tau)
 	}
-	if c = must.Get(Copies([]compare.Machine{a}, Choice{Bandwidth: true})); c.Title != "Bandwidth of τ processes that copy at once" {
-		t.Error(c.Title)
-	}
+	c = must.Get(Copies([]compare.Machine{a}, Choice{Bandwidth: true}))
+	check.Equal(t, c.Title, "Bandwidth of τ processes that copy at once", "title")
 	c = must.Get(Copies([]compare.Machine{a, b}, Choice{Taus: []int{1, 2}, Variants: []string{"L1-L1", "L1-memory"}}))
 	check.Equal(t, shown(c), "τ = 1: a, L1 → L1, a, L1 → memory, b, L1 → L1, b, L1 → memory | τ = 2: a, L1 → L1, a, L1 → memory, b, L1 → L1, b, L1 → memory", "shown")
 	c = must.Get(Copies([]compare.Machine{a}, Choice{Taus: []int{1, 2, 4, 8, 16}, Variants: []string{"L1-L1", "L1-memory"}}))
@@ -232,9 +231,8 @@ func TestCertaintyWithoutIntervals(t *testing.T) {
 			e.Lo, e.Hi, e.N = math.Inf(-1), math.Inf(1), n
 		}
 		for what, make := range map[string]func([]compare.Machine, Choice) (*Chart, error){"accesses": accesses, "disks": disks} {
-			if c := must.Get(make([]compare.Machine{m}, Choice{})); !slices.Contains(c.Caption, want) {
-				t.Errorf("%s of %d samples: the caption is %q, want %q", what, n, c.Caption, want)
-			}
+			c := must.Get(make([]compare.Machine{m}, Choice{}))
+			check.True(t, slices.Contains(c.Caption, want), "%s of %d samples: the caption is %q, want %q", what, n, c.Caption, want)
 		}
 	}
 }
@@ -272,16 +270,13 @@ func TestFleet(t *testing.T) {
 		if math.Abs(middle-2./9) > 1e-9 || p.Bands[0].X[1] != 2 || math.Abs(p.Bands[0].Hi[1]-middle-above) > 1e-9 {
 			t.Errorf("the median is %v, the band %v", middle, p.Bands[0])
 		}
-		if !slices.Contains(c.Caption, "the median of 17 machines in the band of a robust standard deviation") {
-			t.Errorf("%q", c.Caption)
-		}
+		contains.All(t, fmt.Sprint(c.Caption), "the median of 17 machines in the band of a robust standard deviation")
 	}
 	moved := slices.Clone(fleet)
 	moved[1].Path = moved[0].Path
-	if c := must.Get(Concurrency(moved, Choice{})); !slices.Contains(c.Caption, "the median of 16 machines in 17 states in the band of a robust standard deviation") {
-		t.Errorf("a machine in two states is counted twice: %q", c.Caption)
-	}
-	if c := must.Get(TransfersOverSize(fleet[:compare.Fleet], Choice{Bandwidth: true})); shown(c) != Median+", τ = 1, "+Median+", τ = 3" || math.Abs(c.Panels[0].Series[0].Points[1].Y.Center-8.192) > 1e-9 { // 8192 B in 1000 ns
+	c := must.Get(Concurrency(moved, Choice{})) // a machine in two states counts once
+	contains.All(t, fmt.Sprint(c.Caption), "the median of 16 machines in 17 states in the band of a robust standard deviation")
+	if c = must.Get(TransfersOverSize(fleet[:compare.Fleet], Choice{Bandwidth: true})); shown(c) != Median+", τ = 1, "+Median+", τ = 3" || math.Abs(c.Panels[0].Series[0].Points[1].Y.Center-8.192) > 1e-9 { // 8192 B in 1000 ns
 		t.Errorf("ten machines: %s, %v", shown(c), c.Panels[0].Series[0].Points)
 	}
 	for what, make := range map[string]func([]compare.Machine, Choice) (*Chart, error){"l-m": TransfersOverSize, "ratio": Ratios} {

@@ -30,9 +30,8 @@ func TestOutputs(t *testing.T) {
 	const text = "the answer\n\ncosts\n   m  cost\n        µs\n  1K  2.5*\n  2K   a|b\n* the cheapest\n\nhow it was measured, x_1 < 2\nin two lines\n"
 	d := sample()
 	var b strings.Builder
-	if d.WriteText(&b); b.String() != text {
-		t.Errorf("text:\n%s", b.String())
-	}
+	d.WriteText(&b)
+	check.Equal(t, b.String(), text, "text")
 	want := map[string]string{
 		"json": "{\n  \"format\": \"taulop sample\",\n  \"version\": 1,\n  \"answer\": \"the answer\",\n  \"m\": 1024\n}\n",
 		"csv":  "m,cost\n1K,2.5*\n2K,a|b\n",

@@ -207,9 +207,7 @@ func TestManyLaunches(t *testing.T) {
 		}
 		d := drifts[0].(Drift)
 		check.True(t, math.Abs(d.Change-1) <= 0.5, "%d sessions: %+v", sessions, d)
-		if Steady(f) != nil {
-			t.Error(Steady(f))
-		}
+		check.NoError(t, Steady(f), "Steady")
 	}
 }
 

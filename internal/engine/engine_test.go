@@ -109,9 +109,8 @@ func TestFirstCPUs(t *testing.T) {
 	for set, c := range x.File.Cells {
 		check.True(t, c.Time.Known() && c.Time.N == 6, "m = %d: %v", c.Bytes, c.Time)
 		for _, s := range c.Samples {
-			if sets[[2]int{set, m.firstCPUs[s.Launch]}]++; int(s.Launch)%2 != set {
-				t.Errorf("launch %d visits set %d", s.Launch, set)
-			}
+			sets[[2]int{set, m.firstCPUs[s.Launch]}]++
+			check.Equal(t, int(s.Launch)%2, set, "set of launch %d", s.Launch)
 		}
 	}
 	if len(m.firstCPUs) != 12 || sets[[2]int{0, 0}] != 3 || sets[[2]int{0, 8}] != 3 || sets[[2]int{1, 0}] != 3 {
@@ -178,9 +177,8 @@ func TestNumberOfLaunches(t *testing.T) {
 	}{{0, 0, 0, 30}, {time.Second, time.Second, 0, 30}, {10 * time.Second, 5 * time.Second, 0, 11}, {10 * time.Second, 8 * time.Second, 0, 7}, {12 * time.Second, 10 * time.Second, 0, 6}, {time.Minute, time.Minute, 0, 6},
 		{0, 0, 300, 300}, {time.Second, time.Second, 300, 45}, {time.Minute, time.Minute, 300, 6}} {
 		r := run{Experiment: &Experiment{Time: time.Minute, Most: tt.most}, sets: 1, first: tt.first}
-		if r.plan(tt.first + tt.second); r.launches != tt.want {
-			t.Errorf("%v and %v: %d launches, want %d", tt.first, tt.second, r.launches, tt.want)
-		}
+		r.plan(tt.first + tt.second)
+		check.Equal(t, r.launches, tt.want, "%v and %v: launches", tt.first, tt.second)
 	}
 }
 
@@ -427,9 +425,8 @@ func TestOnce(t *testing.T) {
 		case c.Bytes <= 10:
 			want = launches
 		case c.Bytes == 77:
-			if want = len(c.Samples); want < LeastLaunches {
-				t.Errorf("the doubtful cell has %d samples", want)
-			}
+			want = len(c.Samples)
+			check.AtLeast(t, want, LeastLaunches, "samples of the doubtful cell")
 		}
 		check.Equal(t, len(c.Samples), want, "samples of cell %d", c.Bytes)
 		if launch := int(c.Samples[0].Launch); c.Bytes > 10 {

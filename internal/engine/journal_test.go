@@ -61,13 +61,9 @@ func TestJournalBehindALink(t *testing.T) {
 		check.ErrorIs(t, must.Err(OpenJournal(path, mark)), ErrNoJournal, "link to %s", to)
 		check.ErrorIs(t, must.Err(MakeJournal(path, mark)), fs.ErrExist, "link to %s", to)
 		RemoveOldJournal(path)
-		if err := os.Remove(JournalPath(path)); err != nil { // the link is there
-			t.Error(err)
-		}
+		check.NoError(t, os.Remove(JournalPath(path)), "the link") // the link is there
 	}
-	if left, _ := os.ReadDir(dir); len(left) != 1 {
-		t.Errorf("left %v", left)
-	}
+	check.Equal(t, len(must.Get(os.ReadDir(dir))), 1, "files left")
 }
 
 // journalOf has a simulated sweep write the journal of the file at path, and returns its mark and text.

@@ -59,9 +59,8 @@ func TestReadRuns(t *testing.T) {
 		got := must.Get(ReadFile(filepath.Join("testdata", tt.file)))
 		rows, left := text(got.Times), omitted(got.LeftOut)
 		for kind, want := range tt.times {
-			if of := lists.Filter(got.Times, func(row Time) bool { return row.Kind == kind }); len(of) != want {
-				t.Errorf("%s: %d times of %s, want %d", tt.file, len(of), kind, want)
-			}
+			of := lists.Filter(got.Times, func(row Time) bool { return row.Kind == kind })
+			check.Equal(t, len(of), want, "%s: times of %s", tt.file, kind)
 		}
 		for _, want := range tt.has {
 			if !slices.Contains(rows, want) {

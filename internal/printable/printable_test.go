@@ -34,9 +34,8 @@ func TestText(t *testing.T) {
 				part := tt.text[begin:min(begin+n, len(tt.text))]
 				check.Equal(t, must.Get(w.Write([]byte(part))), len(part), "%q: written", part)
 			}
-			if w.Close(); b.String() != tt.want {
-				t.Errorf("%q in parts of %d is %q", tt.text, n, b.String())
-			}
+			w.Close()
+			check.Equal(t, b.String(), tt.want, "%q in parts of %d", tt.text, n)
 		}
 	}
 	check.Equal(t, Line("a\tb\nc"), `a\tb\nc`, "a line")

@@ -141,18 +141,16 @@ func TestSwapsAddUp(t *testing.T) {
 		swaps := r.Mapping(Swaps)
 		s := newSwaps(machine, x, program)
 		s.begin(r.Mapping(Cyclic).Places)
-		if want := *r.Mapping(Cyclic).Seconds; math.Abs(s.seconds-want) > 1e-9*want {
-			t.Errorf("%s, cyclic: the search has %v s, the predictor %v", name, s.seconds, want)
-		}
+		want := *r.Mapping(Cyclic).Seconds
+		check.Near(t, s.seconds, want, 1e-9*want, "%s, cyclic: s in the search", name)
 		random := rand.New(rand.NewPCG(4, 5))
 		for range 300 {
 			s.exchange(random.IntN(p), random.IntN(machine.Places()))
 		}
 		moved := Mapping{Places: s.at, Levels: make([]LevelCost, len(machine.Levels))}
 		must.Do(program.cost(&moved))
-		if want := *moved.Seconds; math.Abs(s.seconds-want) > 1e-9*want {
-			t.Errorf("%s, after exchanges: the search has %v s, the predictor %v", name, s.seconds, want)
-		}
+		want = *moved.Seconds
+		check.Near(t, s.seconds, want, 1e-9*want, "%s, after exchanges: s in the search", name)
 		sum := 0.0
 		for _, level := range swaps.Levels {
 			sum += level.Seconds
@@ -252,9 +250,8 @@ func TestLaunchers(t *testing.T) {
 		order := must.Get(mapping.Read(&b, "f"))
 		on := must.Get(order.Map(16, 2))
 		for process := range 16 {
-			if node, _ := r.Place(m, process); on.Node(process) != node {
-				t.Errorf("%s: process %d is on node %d, want %d", launcher, process, on.Node(process), node)
-			}
+			node, _ := r.Place(m, process)
+			check.Equal(t, on.Node(process), node, "%s: node of process %d", launcher, process)
 		}
 	}
 }

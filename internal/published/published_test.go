@@ -112,12 +112,10 @@ func TestOwnChoiceOfUnknownMapping(t *testing.T) {
 	if !slices.Contains(c.Warnings, placedInBlocks) || len(c.ByP()) != 1 || c.All()[0].Cells != 1 {
 		t.Errorf("warnings %q, by P %+v", c.Warnings, c.ByP())
 	}
-	if c = must.Get(Compare(tableOf(t, "# MPICH 4.0, OSU\n"+rows), f, model.Choice{}, Choice{})); !strings.HasSuffix(c.Cells[0].LeftOut, "give a table of algorithms that were forced") {
-		t.Errorf("MPICH's own choice: %+v", c)
-	}
-	if c = must.Get(Compare(tableOf(t, rows), f, model.Choice{}, Choice{})); !strings.HasSuffix(c.Cells[0].LeftOut, "such as # Open MPI 4.1.5") {
-		t.Errorf("the own choice of an unknown library: %+v", c)
-	}
+	c = must.Get(Compare(tableOf(t, "# MPICH 4.0, OSU\n"+rows), f, model.Choice{}, Choice{}))
+	contains.All(t, c.Cells[0].LeftOut, "give a table of algorithms that were forced")
+	c = must.Get(Compare(tableOf(t, rows), f, model.Choice{}, Choice{})) // the own choice of an unknown library
+	contains.All(t, c.Cells[0].LeftOut, "such as # Open MPI 4.1.5")
 }
 
 // Rows without a number of nodes count as on the fewest nodes, unless ranks were mapped by node.

@@ -61,9 +61,7 @@ func TestSimulatedLaw(t *testing.T) {
 	var L []float64
 	for _, of := range f.Transfers() {
 		for _, c := range of.Cells {
-			if want := sim.L(8192, c.Tau); math.Abs(c.Segment().Center/want-1) > 0.03 {
-				t.Errorf("L(8192,%d) = %v, put in %g", c.Tau, c.Segment(), want)
-			}
+			check.Near(t, c.Segment().Center/sim.L(8192, c.Tau), 1, 0.03, "L(8192,%d) by the one put in", c.Tau)
 			taus, L = append(taus, c.Tau), append(L, c.Segment().Center)
 		}
 	}

@@ -125,9 +125,7 @@ func TestExperimentHoldsOut(t *testing.T) {
 	for _, m := range e.File.Plan.Sizes {
 		check.True(t, slices.Contains(transfers.Sizes, m) && !slices.Contains(Sizes, m), "the sweep has m = %d", m)
 	}
-	if n := len(Sizes)*(1+2*2) + 2; len(doc.Rows) != n { // messages, two algorithms among two P, barriers
-		t.Errorf("%d rows, want %d", len(doc.Rows), n)
-	}
+	check.Equal(t, len(doc.Rows), len(Sizes)*(1+2*2)+2, "rows: messages, two algorithms among two P, barriers") // messages, two algorithms among two P, barriers
 	for _, r := range doc.Rows {
 		if r.Bytes == 0 {
 			continue

@@ -57,9 +57,8 @@ func TestPage(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	if table.WriteText(&b); strings.Count(b.String(), "\n") != 5 {
-		t.Errorf("who does not say how wide it is gets a line for each row:\n%s", b.String())
-	}
+	table.WriteText(&b)
+	check.Equal(t, strings.Count(b.String(), "\n"), 5, "lines where no width is given")
 }
 
 // Lines are wrapped however they are split over writes, also a last line without an end.

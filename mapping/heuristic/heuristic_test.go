@@ -114,15 +114,9 @@ func TestTree(t *testing.T) {
 	if err != nil || fmt.Sprint(m.Order()) != "[0 4 2 6 1 5 3 7]" {
 		t.Errorf("%v, %v", m.Order(), err)
 	}
-	if at, _ := m.Cyclic(5); fmt.Sprint(at) != "[0 1 4 5 2]" {
-		t.Errorf("cyclic: %v", at)
-	}
-	if at, _ := tree(t, 3, []int{2, 2}).Block(7); fmt.Sprint(at) != "[0 1 2 4 5 8 9]" {
-		t.Errorf("block: %v", at)
-	}
-	if at, _ := tree(t, 3, []int{2, 2}).Cyclic(7); fmt.Sprint(at) != "[0 4 8 1 5 9 2]" {
-		t.Errorf("cyclic: %v", at)
-	}
+	check.Slices(t, must.Get(m.Cyclic(5)), []int{0, 1, 4, 5, 2}, "cyclic")
+	check.Slices(t, must.Get(tree(t, 3, []int{2, 2}).Block(7)), []int{0, 1, 2, 4, 5, 8, 9}, "block")
+	check.Slices(t, must.Get(tree(t, 3, []int{2, 2}).Cyclic(7)), []int{0, 4, 8, 1, 5, 9, 2}, "cyclic")
 	for _, tt := range []struct{ nodes, cores int }{{0, 4}, {4, 0}, {2, MaxPlaces}} {
 		check.Error(t, must.Err(New(tt.nodes, tt.cores, nil, nil)), "%d nodes of %d cores", tt.nodes, tt.cores)
 	}

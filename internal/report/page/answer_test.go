@@ -46,9 +46,8 @@ func TestStates(t *testing.T) {
 		t.Errorf("not once: %q, %d files", table.Rows, len(files))
 	}
 	for _, of := range x.of {
-		if row := table.Rows[0]; !strings.Contains(row[len(row)-1], compare.InWords(*of.File.State())+" of the time, for 0.0") {
-			t.Errorf("%q lacks %v", row, of.File.State())
-		}
+		row := table.Rows[0]
+		contains.All(t, row[len(row)-1], compare.InWords(*of.File.State())+" of the time, for 0.0")
 	}
 }
 
@@ -102,9 +101,7 @@ func TestVerdict(t *testing.T) {
 	}
 	fleet := many(compare.Fleet)
 	x := fleet.describe()
-	if o, _ := compare.NewOverview(lists.Map(fleet.Machines, compare.Reduce), compare.Choice{}); x.verdict() != o.Conclusion() {
-		t.Errorf("a fleet: %q", x.verdict())
-	}
+	check.Equal(t, x.verdict(), must.Get(compare.NewOverview(lists.Map(fleet.Machines, compare.Reduce), compare.Choice{})).Conclusion(), "a fleet")
 }
 
 // A(τ) beyond its bounds is marked, as in the text of a sweep.

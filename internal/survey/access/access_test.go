@@ -190,9 +190,8 @@ func TestLengths(t *testing.T) {
 			return words
 		})
 		for _, p := range profiles(f.Cells) {
-			if got = append(got, p.Panel); len(p.Points) != 3 {
-				t.Errorf("%s has %d strides, want 3", p.Panel, len(p.Points))
-			}
+			got = append(got, p.Panel)
+			check.Equal(t, len(p.Points), 3, "strides of %s", p.Panel)
 		}
 		check.Slices(t, got, tt.want, "panels")
 	}

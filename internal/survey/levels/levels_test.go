@@ -59,9 +59,8 @@ func TestLevels(t *testing.T) {
 			walksWithin(t, l)
 		}
 	}
-	if levels, _ := Levels(m, p, 1, 1); levels[3] != (Level{"memory", 48<<10 + 2<<20 + 60<<20 + 1<<20, 0, 0}) {
-		t.Errorf("working sets of the last cache's size: %+v", levels[3])
-	}
+	levels, _ := Levels(m, p, 1, 1)
+	check.Equal(t, levels[3], Level{"memory", 48<<10 + 2<<20 + 60<<20 + 1<<20, 0, 0}, "working sets of the last cache's size")
 	// An L2 of 64 KB is too close to an L1 of 48 KB.
 	for i := range m.Caches {
 		if m.Caches[i].Level == 2 {

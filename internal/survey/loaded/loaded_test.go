@@ -39,9 +39,8 @@ func TestChain(t *testing.T) {
 	check.Equal(t, len(seen), lines, "lines that were visited")
 	check.Equal(t, line, c.line, "line at the end")
 	for _, times := range []int{1, 3, 17} {
-		if p.Pass(mem, times); p.Check(mem, times) != nil {
-			t.Errorf("%d passes end at line %d, want %d", times, c.line, c.order[c.at])
-		}
+		p.Pass(mem, times)
+		check.NoError(t, p.Check(mem, times), "%d passes", times)
 	}
 	p.Lay(mem[lineBytes:], 0) // every line has the link of the line before
 	p.Pass(mem, 1)
@@ -126,9 +125,8 @@ func TestWrite(t *testing.T) {
 	view.WriteTables(&b, Tables(invented()))
 	check.Golden(t, b.String(), "tables.txt")
 	b.Reset()
-	if view.WriteTables(&b, Tables(&params.File{})); b.Len() > 0 {
-		t.Errorf("of nothing %q", b.String())
-	}
+	view.WriteTables(&b, Tables(&params.File{}))
+	check.Equal(t, b.String(), "", "tables of nothing")
 }
 
 // The text claims no more than intervals allow.
@@ -185,9 +183,8 @@ func TestProfiles(t *testing.T) {
 		for _, q := range p.Points {
 			s += fmt.Sprintf(" %d:%.0f", q.X, q.Y.Center)
 		}
-		if got = append(got, s); p.Over != view.Bandwidth {
-			t.Errorf("%s over %s", p.Line, p.Over)
-		}
+		got = append(got, s)
+		check.Equal(t, p.Over, view.Bandwidth, "%s is over", p.Line)
 	}
 	want := []string{"read 4 cores 0:100 16000:120 32000:210", "pair 4 cores 0:50 25600:60"}
 	check.Slices(t, got, want, "got")

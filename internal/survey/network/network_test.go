@@ -150,9 +150,7 @@ func FuzzWire(f *testing.F) {
 	writeFrame(&frame, Facts{CPUs: 4, Provenance: params.Provenance{Hostname: "n1"}})
 	f.Add(frame.Bytes())
 	f.Fuzz(func(t *testing.T, received []byte) {
-		if introduce(canned{Reader: bytes.NewReader(received)}, secret, hello{}) == nil {
-			t.Error("a host without the secret was believed")
-		}
+		check.Error(t, introduce(canned{Reader: bytes.NewReader(received)}, secret, hello{}), "a host without the secret was believed")
 		check.Error(t, must.Err(receive(canned{Reader: bytes.NewReader(received)}, secret, func(hello) answer { return welcome })), "a stranger was let in")
 		var facts Facts
 		if readFrame(bytes.NewReader(received), &facts) == nil && len(received) > 4+mostFrame {
@@ -359,20 +357,13 @@ func TestSecret(t *testing.T) {
 	var all sync.WaitGroup
 	found := make([]Secret, 8)
 	for i := range found {
-		all.Go(func() {
-			var err error
-			if found[i], err = ReadSecret(path, true); err != nil {
-				t.Error(err)
-			}
-		})
+		all.Go(func() { found[i] = must.Get(ReadSecret(path, true)) })
 	}
 	all.Wait()
 	for _, s := range found {
 		check.True(t, len(s) >= 32 && bytes.Equal(s, found[0]), "%d bytes; tasks of one job have different secrets", len(s))
 	}
-	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
+	check.Empty(t, must.Get(filepath.Glob(filepath.Join(filepath.Dir(path), ".*"))), "files left")
 	must.Do(os.Chmod(path, 0o640))
 	contains.Error(t, must.Err(ReadSecret(path, true)), "chmod 600")
 	contains.Error(t, must.Err(ReadSecret(t.TempDir(), false)), "is a directory")

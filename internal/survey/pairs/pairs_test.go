@@ -51,13 +51,9 @@ func TestFindSlow(t *testing.T) {
 	// Wide intervals.
 	p.Pairs[9].Times[0].Lo = 40
 	p.Pairs[10].Times[0].Lo = 60
-	if slow = FindSlow(p); len(slow) != 0 {
-		t.Errorf("%+v", slow)
-	}
+	check.Empty(t, FindSlow(p), "slow pairs")
 	p.Pairs[9].Times[0] = fit.Median([]float64{90, 90})
-	if slow = FindSlow(p); len(slow) != 0 {
-		t.Errorf("of two launches: %+v", slow)
-	}
+	check.Empty(t, FindSlow(p), "slow pairs of two launches")
 	// 64 CPUs that differ by chance.
 	random, times := rand.New(rand.NewPCG(1, 2)), make([]float64, 6)
 	p.Pairs = nil
@@ -69,9 +65,7 @@ func TestFindSlow(t *testing.T) {
 			p.Pairs = append(p.Pairs, params.Pair{From: b, To: a, Times: []fit.Estimate{fit.Median(times), fit.Median(times)}})
 		}
 	}
-	if slow = FindSlow(p); len(slow) != 0 {
-		t.Errorf("by chance: %+v", slow)
-	}
+	check.Empty(t, FindSlow(p), "slow pairs by chance")
 }
 
 // A survey of two CPUs has all cells with intervals. Samples are medians over three pages.
@@ -241,9 +235,7 @@ func TestManyCores(t *testing.T) {
 			}
 			for row, bytes := range home.Sizes {
 				want := simulatedTime(0, 127, home.Home, bytes)
-				if got := home.Levels[l].Median[row]; math.Abs(got/want-1) > 0.05 {
-					t.Errorf("%s, %q, m = %d: %g ns, want %g", home.Home, level.Name, bytes, got, want)
-				}
+				check.Near(t, home.Levels[l].Median[row]/want, 1, 0.05, "%s, %q, m = %d: ns by those put in", home.Home, level.Name, bytes)
 			}
 		}
 	}

@@ -152,9 +152,8 @@ func TestEmptyExchange(t *testing.T) {
 	n := 0
 	for _, step := range w.(setups.Collective).Schedule.Steps() {
 		for msg := range step.Messages() {
-			if n++; msg.Bytes() != 0 {
-				t.Errorf("a message of %d bytes", msg.Bytes())
-			}
+			n++
+			check.Equal(t, msg.Bytes(), 0, "bytes of a message")
 		}
 	}
 	check.Equal(t, n, 2, "messages")
@@ -266,7 +265,6 @@ func TestFirstCPUs(t *testing.T) {
 	one, eight := numatest.EPYC(1, 2, 1, 2, 1), numatest.EPYC(1, 8, 1, 2, 1)
 	p.Policies = Policies(one)
 	few := len(Keys(p, 4))
-	if p.Policies = Policies(eight); len(Keys(p, 4)) != few {
-		t.Errorf("8 nodes have %d cells, 2 nodes %d", len(Keys(p, 4)), few)
-	}
+	p.Policies = Policies(eight)
+	check.Equal(t, len(Keys(p, 4)), few, "cells of 8 nodes and of 2")
 }
