@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
@@ -32,10 +33,7 @@ func TestReduceScatterStages(t *testing.T) {
 		var stages []string
 		a := must.Get(collective.Lookup("reduce_scatter:" + tt.name))
 		for _, step := range must.Get(a.Schedule(collective.Call{P: tt.p, M: m})).Steps() {
-			var batches []string
-			for _, b := range step.Shape {
-				batches = append(batches, fmt.Sprintf("%d×%d", b.Count, b.Bytes/m))
-			}
+			batches := lists.Map(step.Shape, func(b collective.Batch) string { return fmt.Sprintf("%d×%d", b.Count, b.Bytes/m) })
 			if step.Pattern != collective.Local {
 				stages = append(stages, strings.Join(batches, "+"))
 			}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
@@ -35,10 +36,7 @@ func TestStandardErrors(t *testing.T) {
 			return []float64{off(s.Sigma, sigma), off(s.Kappa, kappa)}, s.Residual, err
 		},
 		"line": func() ([]float64, float64, error) {
-			var times []float64
-			for _, m := range ms {
-				times = append(times, (startup+float64(m)*perByte)*(1+noise*r.NormFloat64()))
-			}
+			times := lists.Map(ms, func(m int) float64 { return (startup + float64(m)*perByte) * (1 + noise*r.NormFloat64()) })
 			l, err := LineOf(ms, times)
 			return []float64{off(l.Startup, startup), off(l.PerByte, perByte)}, l.Residual, err
 		},

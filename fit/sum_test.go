@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
@@ -31,10 +32,7 @@ func TestSum(t *testing.T) {
 		for _, c := range tt.costs {
 			made.Costs = append(made.Costs, Coefficient{Value: c})
 		}
-		var times []float64
-		for _, row := range tt.terms {
-			times = append(times, made.Time(row...))
-		}
+		times := lists.Map(tt.terms, func(row []float64) float64 { return made.Time(row...) })
 		line, err := SumOf(tt.terms, times)
 		if err != nil || line.Residual > 1e-6 || line.N != len(times) {
 			t.Fatalf("%+v, %v", line, err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/mapping"
@@ -148,10 +149,7 @@ func TestHierarchyOfAll(t *testing.T) {
 						continue
 					}
 					c := priced(t, p, s)
-					sum := 0.0
-					for _, term := range c.Terms {
-						sum += term.Times * term.Seconds
-					}
+					sum := lists.Sum(c.Terms, func(t Term) float64 { return t.Times * t.Seconds })
 					if !near(sum, c.Seconds) || !(c.Seconds >= 0) || math.IsInf(c.Seconds, 0) || c.Mean > c.Seconds*(1+1e-9) && a.Collective != collective.Barrier {
 						t.Errorf("%v, P = %d, m = %d: %g s, on average %g, and its terms are %g", a, ranks, m, c.Seconds, c.Mean, sum)
 					}

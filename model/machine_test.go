@@ -6,6 +6,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
@@ -67,10 +68,7 @@ func TestStagesTakeTheTableOfTheirNodes(t *testing.T) {
 	} {
 		p := predictorOf(t, f, Choice{Placement: tt.placement})
 		c := expect(t, p, tt.algorithm, collective.Call{P: 4, M: 8192}, tt.want, "")
-		n := 0
-		for _, stage := range c.Stages {
-			n += stage.Repeat
-		}
+		n := lists.Sum(c.Stages, func(s StageCost) int { return s.Repeat })
 		last := c.Stages[len(c.Stages)-1]
 		check.Equal(t, last.First+(last.Repeat-1)*last.Every, n, "%s: number of the last stage", tt.algorithm)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
@@ -207,10 +208,7 @@ func TestMLogNPIsBetweenItsLevels(t *testing.T) {
 					t.Errorf("%s %+v: %g ns, of twice as much %g", a, call, mid.Seconds*1e9, c.Seconds*1e9)
 				}
 			}
-			sum := 0.0
-			for _, term := range mid.Terms {
-				sum += term.Times * term.Seconds
-			}
+			sum := lists.Sum(mid.Terms, func(t Term) float64 { return t.Times * t.Seconds })
 			check.Near(t, sum, mid.Seconds, 1e-12, "%s %+v: the terms, s", a, call)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
@@ -173,10 +174,7 @@ func TestStagesAndSymbols(t *testing.T) {
 		{"bcast:scatter-ring", collective.Call{P: 3, M: 6*segment - 1}, "P = 3, m = 49151 B, S = 8192 B, k = ⌈m/P⌉/S = 2", nil},
 	} {
 		c := costOf(t, TauLop{Channels: Uniform(plain{}), Segment: segment}, tt.name, tt.call)
-		var got []stage
-		for _, s := range c.Stages {
-			got = append(got, stage{s.First, s.Every, s.Repeat})
-		}
+		got := lists.Map(c.Stages, func(s StageCost) stage { return stage{s.First, s.Every, s.Repeat} })
 		if c.Symbols.String() != tt.symbols || tt.want != nil && !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %v, %s; want %v, %s", tt.name, got, c.Symbols, tt.want, tt.symbols)
 		}
@@ -400,10 +398,7 @@ func TestMarks(t *testing.T) {
 		{"L°→¹(m,2) + γ(m,2)", []string{"L→", "L°", "L¹"}},
 		{"L→°(m,2) + L→¹(m,4,3) + L₁(m,2) + o₁(m)", []string{"L→", "L°", "L¹", "L₁", "o₁"}},
 	} {
-		var got []string
-		for _, m := range Marks {
-			got = append(got, m.Of(tt.formula)...)
-		}
+		got := lists.Concat(Marks, func(m Mark) []string { return m.Of(tt.formula) })
 		check.Slices(t, got, tt.want, "%s", tt.formula)
 	}
 }

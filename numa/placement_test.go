@@ -247,10 +247,7 @@ func TestPlacements(t *testing.T) {
 // them on one kind of cores, and their buffers are on the policy's nodes.
 func checkWorkers(t *testing.T, m *numa.Machine, p numa.Placement) {
 	t.Helper()
-	memory := make(map[int]bool)
-	for _, node := range m.Nodes {
-		memory[node.ID] = node.MemoryBytes > 0 && !node.Forbidden
-	}
+	memory := lists.ToMap(m.Nodes, func(n numa.Node) (int, bool) { return n.ID, n.MemoryBytes > 0 && !n.Forbidden })
 	cores, all, first := make(map[int]bool), m.Count().Cores, m.Concurrency()
 	used, kinds := make(map[int]bool), make(map[string]bool)
 	for i, w := range p.Workers {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
@@ -117,10 +118,7 @@ func TestFileRoundTrip(t *testing.T) {
 	text := written(t, was)
 	is := reread(t, text)
 	check.Slices(t, text, written(t, is), "written again")
-	byKey := make(map[Key]Cell)
-	for _, c := range is.Cells {
-		byKey[c.Key] = c
-	}
+	byKey := lists.ToMap(is.Cells, func(c Cell) (Key, Cell) { return c.Key, c })
 	check.Equal(t, len(byKey), len(was.Cells), "cells")
 	for _, want := range was.Cells {
 		for _, v := range []*float64{&want.Time.Center, &want.Time.Lo, &want.Time.Hi} {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
@@ -41,10 +42,7 @@ func TestOverheadsOfMessages(t *testing.T) {
 		if tt.name == "a size without transfers" { // of one segment
 			f.Plan.SegmentBytes = 16384
 		}
-		var got []float64
-		for _, o := range f.Overheads(Selection{}) {
-			got = append(got, math.Round(o.Time.Center*1e6)/1e6)
-		}
+		got := lists.Map(f.Overheads(Selection{}), func(o Overhead) float64 { return math.Round(o.Time.Center*1e6) / 1e6 })
 		check.Slices(t, got, tt.want, "%s: o in ns", tt.name)
 		table := must.Get(f.Table(Selection{}))
 		sameTimes(t, tt.name, [][]float64{table.Overheads}, [][]float64{tt.table})

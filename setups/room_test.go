@@ -3,6 +3,7 @@ package setups
 import (
 	"testing"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
@@ -36,15 +37,9 @@ func TestArenas(t *testing.T) {
 					continue // no memory that may be used
 				}
 				arena := ArenaOf(m, p, ArenaCaches)
-				on := make(map[int]int)
-				for _, w := range p.Workers {
-					on[w.ID]++
-				}
+				on := lists.Counts(p.Workers, func(w numa.Worker) int { return w.ID })
 				for _, c := range m.Caches {
-					workers := 0
-					for _, cpu := range c.CPUs {
-						workers += on[cpu]
-					}
+					workers := lists.Sum(c.CPUs, func(cpu int) int { return on[cpu] })
 					if workers > 0 && c.Type != "Instruction" && workers*arena < ArenaCaches*c.Bytes {
 						t.Errorf("%s, %s, τ = %d: %d workers of an L%d of %d KB walk through %d KB each", name, policy, tau, workers, c.Level, c.Bytes>>10, arena>>10)
 					}

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
@@ -22,10 +23,7 @@ func TestFill(t *testing.T) {
 	if place.Oversubscribed {
 		t.Skip("needs 2 CPUs")
 	}
-	var cores []numa.CPUSet
-	for _, w := range place.Workers {
-		cores = append(cores, numa.SetOf(w.ID))
-	}
+	cores := lists.Map(place.Workers, func(w numa.Worker) numa.CPUSet { return numa.SetOf(w.ID) })
 	check.Error(t, must.Err(NewFill([]numa.CPUSet{{1 << 15}})), "a core that is not there is filled")
 	fill := must.Get(NewFill(cores))
 	on := func() (n int) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/sweep"
 	"github.com/taulop/taulop/internal/test/check"
@@ -120,10 +121,7 @@ func keepsAll(t *testing.T, before, after *params.File) {
 	if before == nil {
 		return
 	}
-	cells := make(map[params.Key]params.Cell)
-	for _, c := range after.Cells {
-		cells[c.Key] = c
-	}
+	cells := lists.ToMap(after.Cells, func(c params.Cell) (params.Key, params.Cell) { return c.Key, c })
 	for _, c := range before.Cells {
 		now := cells[c.Key].Samples
 		if len(now) < len(c.Samples) || !slices.Equal(now[:len(c.Samples)], c.Samples) {

@@ -122,10 +122,7 @@ func TestStates(t *testing.T) {
 				t.Errorf("%s: %d differ with a flag of %g ns, want %v: %s", tt.name, differ, ns, tt, c.Verdict.Text)
 			}
 		}
-		kinds := make(map[params.Kind]int)
-		for _, k := range c.Surveys {
-			kinds[k.Kind]++
-		}
+		kinds := lists.Counts(c.Surveys, func(s SurveyTable) params.Kind { return s.Kind })
 		check.Equal(t, kinds[params.LevelCell], 1, "%s: surveys of levels", tt.name)
 		check.Equal(t, kinds[params.PairCell], len(tt.flags), "%s: surveys of pairs", tt.name)
 	}

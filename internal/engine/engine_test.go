@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
@@ -157,10 +158,7 @@ func TestLaunches(t *testing.T) {
 	}
 	check.Equal(t, x.File.Cells[3].Samples[2].Workers, (params.Workers{Fastest: 0.5, Typical: 0.75, Last: 3}), "workers of a sample")
 	for _, c := range x.File.Cells {
-		var launches []int32
-		for _, s := range c.Samples {
-			launches = append(launches, s.Launch)
-		}
+		launches := lists.Map(c.Samples, func(s params.Sample) int32 { return s.Launch })
 		want := m.centers[c.Bytes]
 		if len(launches) != 7 || len(slices.Compact(launches)) != 7 || math.Abs(c.Time.Center/want-1) > 0.05 || !c.Time.Known() || c.Time.N != 7 {
 			t.Errorf("m = %d: %v of launches %v, want about %g", c.Bytes, c.Time, launches, want)
@@ -293,10 +291,7 @@ func TestLaunchDies(t *testing.T) {
 	x := experiment(20, m)
 	x.Launches = 6
 	must.Do(x.Run(context.Background()))
-	samples := 0
-	for _, c := range x.File.Cells {
-		samples += len(c.Samples)
-	}
+	samples := lists.Sum(x.File.Cells, func(c params.Cell) int { return len(c.Samples) })
 	if samples != 6*20-1 || m.launches != 7 || len(x.File.Warnings) != 1 || !strings.Contains(x.File.Warnings[0], "a launch died while it visited copy") {
 		t.Errorf("%d samples of %d launches, warnings %q", samples, m.launches, x.File.Warnings)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/params"
 )
@@ -151,10 +152,7 @@ func TestNarrow(t *testing.T) {
 		first := r.narrow(r.places())
 		check.Equal(t, len(first), of.cells, "%d states, %v: cells of the first launch", of.states, of.time)
 		check.Equal(t, r.launches, of.launches, "%d states, %v: launches", of.states, of.time)
-		in := make(map[int]bool)
-		for _, p := range first {
-			in[p.cell] = true
-		}
+		in := lists.ToMap(first, func(p place) (int, bool) { return p.cell, true })
 		for i := range of.cells / 25 * 25 {
 			check.True(t, in[i], "%d states, %v: cell %d of tier %d is left out", of.states, of.time, i, i/25)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey/access"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
@@ -233,10 +234,7 @@ func (p platform) file() *params.File {
 func (p platform) estimate(t *testing.T, file string, others ...platform) *Estimate {
 	t.Helper()
 	program := must.Get(ReadFile(filepath.Join(examples, file)))
-	files := []*params.File{p.file()}
-	for _, o := range others {
-		files = append(files, o.file())
-	}
+	files := lists.Map(append([]platform{p}, others...), platform.file)
 	return must.Get(NewMachine("host", files, model.Choice{Model: IMH}).Estimate(program))
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
@@ -151,10 +152,7 @@ func TestSwapsAddUp(t *testing.T) {
 		must.Do(program.cost(&moved))
 		want = *moved.Seconds
 		check.Near(t, s.seconds, want, 1e-9*want, "%s, after exchanges: s in the search", name)
-		sum := 0.0
-		for _, level := range swaps.Levels {
-			sum += level.Seconds
-		}
+		sum := lists.Sum(swaps.Levels, func(l LevelCost) float64 { return l.Seconds })
 		check.Near(t, sum, *swaps.Seconds, 1e-9*sum, "%s: the times of levels, s", name)
 		for _, other := range r.Mappings {
 			check.AtMost(t, *swaps.Seconds, *other.Seconds*(1+1e-9), "%s: s of swaps beside %s", name, other.Method)

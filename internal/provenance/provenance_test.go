@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
@@ -103,10 +104,7 @@ func TestSnapshots(t *testing.T) {
 			root := snapshot.Unpack(t, test.name)
 			m := must.Get(numa.Discover(root))
 			p := Read(root, m)
-			var kinds []string
-			for _, kind := range p.CoreKinds {
-				kinds = append(kinds, kind.CPUs.String())
-			}
+			kinds := lists.Map(p.CoreKinds, func(k numa.Kind) string { return k.CPUs.String() })
 			if p.CPUModel != test.model || p.Vendor != test.vendor || strings.Join(kinds, " ") != test.kinds {
 				t.Errorf("got %q, %q, kinds of cores %v; want %q, %q, %s", p.CPUModel, p.Vendor, kinds, test.model, test.vendor, test.kinds)
 			}

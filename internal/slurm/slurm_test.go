@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -74,10 +75,7 @@ func TestFind(t *testing.T) {
 		"SLURM_STEP_NODELIST": "n[1-2]", "SLURM_NODELIST": "n[1-4]",
 	}
 	with := func(more ...string) func(string) string {
-		env := make(map[string]string)
-		for k, v := range step {
-			env[k] = v
-		}
+		env := maps.Clone(step)
 		for i := 0; i < len(more); i += 2 {
 			env[more[i]] = more[i+1]
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/cma"
 	"github.com/taulop/taulop/internal/survey/transfers"
@@ -45,10 +46,7 @@ func TestCoarseFirst(t *testing.T) {
 		x := cut(t, f)
 		x.Time, x.Launches, x.Probes = limit, 1, nil
 		must.Do(x.Run(context.Background()))
-		reached := make(map[params.Key]bool)
-		for _, c := range f.Cells {
-			reached[c.Key] = true
-		}
+		reached := lists.ToMap(f.Cells, func(c params.Cell) (params.Key, bool) { return c.Key, true })
 		sizes := make(map[params.Key][]int)
 		series := func(k params.Key) params.Key { k.Bytes = 0; return k }
 		for _, c := range x.Cells {

@@ -228,10 +228,7 @@ func TestMeasure(t *testing.T) {
 	if len(cells) != 2*len(passes) {
 		t.Fatalf("%d cells, want %d", len(cells), 2*len(passes))
 	}
-	times := make(map[params.Key]float64)
-	for _, c := range cells {
-		times[c.Key] = c.Time.Center
-	}
+	times := lists.ToMap(cells, func(c params.Cell) (params.Key, float64) { return c.Key, c.Time.Center })
 	for k, few := range times {
 		if p, _ := PassOf(k); p.N == 64 {
 			p.N = 1 << 14
