@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,6 +20,7 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/nodes"
 	"github.com/taulop/taulop/internal/test/sandbox"
+	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/params"
 )
 
@@ -85,15 +85,7 @@ func writers(t *testing.T, in, shm, scratch string) map[string][]string {
 // firstTwo are the first two CPUs that this process may use.
 func firstTwo(t *testing.T) string {
 	t.Helper()
-	var set unix.CPUSet
-	must.Do(unix.SchedGetaffinity(0, &set))
-	var cpus []string
-	for cpu := 0; len(cpus) < 2 && cpu < 1024; cpu++ {
-		if set.IsSet(cpu) {
-			cpus = append(cpus, strconv.Itoa(cpu))
-		}
-	}
-	return strings.Join(cpus, ",")
+	return surveytest.Machine(t, 2).Allowed[:2].String()
 }
 
 // A result whose file cannot be written is printed, with status 1.

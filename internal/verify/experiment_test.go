@@ -248,9 +248,6 @@ func TestExperimentLacks(t *testing.T) {
 // If a file alone predicts patterns and lacks parameters, or has times of 0, more time would not help,
 // and the error does not ask for it. One size gives no line.
 func TestPatternsLackParameters(t *testing.T) {
-	if !shm.Supported {
-		t.Skip("measuring needs Linux")
-	}
 	file := experiment(t, Request{Names: []string{"allgather:ring"}, P: []int{2}, M: []int{60000}}, 1).File
 	zeros := *file
 	zeros.Cells = slices.Clone(file.Cells)
