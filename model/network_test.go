@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/snapshot"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -18,7 +19,7 @@ import (
 // network reads the published network of a machine: IB, or TCP with its two copies.
 func network(t testing.TB, machine, kind string) *Network {
 	t.Helper()
-	f := must.Get(os.Open(shared(t, "params", machine, kind+".txt")))
+	f := must.Get(os.Open(snapshot.Shared(t, "params", machine, kind+".txt")))
 	defer f.Close()
 	table := must.Get(params.ReadText(f, f.Name()))
 	n := &Network{Network: params.Network{Name: kind, Kind: "ib"}, Table: table}

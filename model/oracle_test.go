@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"math"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,21 +11,12 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/snapshot"
 	"github.com/taulop/taulop/params"
 )
 
 // tolerance is the largest relative difference of predictions and oracles.
 const tolerance = 1e-6
-
-// shared is a file of the directory that TAULOP_SHARED names.
-func shared(t testing.TB, parts ...string) string {
-	t.Helper()
-	directory := os.Getenv("TAULOP_SHARED")
-	if directory == "" {
-		t.Skip("TAULOP_SHARED is not set")
-	}
-	return filepath.Join(append([]string{directory}, parts...)...)
-}
 
 // A channel is L(m,τ) without o(m).
 type channel func(m, tau int) float64
@@ -38,7 +28,7 @@ func (channel) O(int) (float64, bool)          { return 0, false }
 func published(t testing.TB, machine string) (*params.Table, *params.Gamma) {
 	t.Helper()
 	open := func(name string) *os.File {
-		f := must.Get(os.Open(shared(t, "params", machine, name)))
+		f := must.Get(os.Open(snapshot.Shared(t, "params", machine, name)))
 		t.Cleanup(func() { f.Close() })
 		return f
 	}
@@ -50,7 +40,7 @@ func published(t testing.TB, machine string) (*params.Table, *params.Gamma) {
 // oracle calls try with every row of a table of results, by column name.
 func oracle(t *testing.T, kind, machine string, try func(row map[string]string)) {
 	t.Helper()
-	f := must.Get(os.Open(shared(t, "oracle", kind+"-"+machine+".tsv")))
+	f := must.Get(os.Open(snapshot.Shared(t, "oracle", kind+"-"+machine+".tsv")))
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	lines.Scan()

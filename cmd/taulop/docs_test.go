@@ -153,6 +153,11 @@ func shell(t *testing.T, program, dir, line string) (out, errOut string, err err
 	cmd := exec.CommandContext(ctx, "sh", "-c", line)
 	cmd.Dir, cmd.WaitDelay = dir, time.Second
 	cmd.Env = append(os.Environ(), "COLUMNS=80", "PATH="+filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return outputs(cmd)
+}
+
+// outputs runs a process.
+func outputs(cmd *exec.Cmd) (out, errOut string, err error) {
 	var o, e strings.Builder
 	cmd.Stdout, cmd.Stderr = &o, &e
 	err = cmd.Run()

@@ -213,12 +213,9 @@ func TestClosedOutput(t *testing.T) {
 		{"2>" + shm, []string{"topo", "-o", shm}, 2},
 		{"2>" + shm, []string{"topo", "-o", "/dev/stderr"}, 0},
 	} {
-		cmd := redirected(t, tt.redirect, tt.args...)
-		var said bytes.Buffer
-		cmd.Stderr = &said
-		cmd.Run()
-		if got := cmd.ProcessState.ExitCode(); got != tt.status || got == 1 && !strings.Contains(said.String(), "standard output is closed") {
-			t.Errorf("taulop %v %s: status %d, want %d\n%s", tt.args, tt.redirect, got, tt.status, said.String())
+		_, said, err := outputs(redirected(t, tt.redirect, tt.args...))
+		if status(err) != tt.status || tt.status == 1 && !strings.Contains(said, "standard output is closed") {
+			t.Errorf("taulop %v %s: %v, want status %d\n%s", tt.args, tt.redirect, err, tt.status, said)
 		}
 	}
 }
@@ -264,14 +261,12 @@ func TestDiskRefused(t *testing.T) {
 "$0" disk -quiet "$1"; code=$?
 ls -A "$1"; exit $code`, build(t), t.TempDir(), options)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
-		var out, errOut bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &errOut
-		err := cmd.Run()
+		out, errOut, err := outputs(cmd)
 		if errors.Is(err, syscall.EPERM) || status(err) == 77 {
-			t.Skip("this root may not mount: ", errOut.String())
+			t.Skip("this root may not mount: ", errOut)
 		}
-		if status(err) != 2 || !strings.Contains(errOut.String(), want) || strings.Count(errOut.String(), "\n") != 1 || out.Len() > 0 {
-			t.Errorf("%s: %v, %q, left behind: %s; want exit 2 and one line with %q", options, err, errOut.String(), &out, want)
+		if status(err) != 2 || !strings.Contains(errOut, want) || strings.Count(errOut, "\n") != 1 || out != "" {
+			t.Errorf("%s: %v, %q, left behind: %s; want exit 2 and one line with %q", options, err, errOut, out, want)
 		}
 	}
 }
@@ -300,16 +295,13 @@ func TestLimits(t *testing.T) {
 		for _, n := range tt.most {
 			for _, args := range []string{"topo", "-ring -local -time 2s 2 8 2", "sweep -time 2s -o /dev/null/x.json", "check -baseline x.json"} {
 				line := append(slices.Clone(tt.as), "bash", "-c", fmt.Sprintf(`ulimit -%s %d && exec "$0" %s`, tt.limit, n, args), program)
-				cmd := exec.Command(line[0], line[1:]...)
-				var out, errOut bytes.Buffer
-				cmd.Stdout, cmd.Stderr = &out, &errOut
-				cmd.Run()
+				out, errOut, err := outputs(exec.Command(line[0], line[1:]...))
 				want := 1
 				if strings.HasPrefix(args, "check") {
 					want = 3
 				}
-				if got := cmd.ProcessState.ExitCode(); got != want || strings.Count(errOut.String(), "\n") != 1 || !strings.Contains(errOut.String(), "(ulimit -"+tt.limit+")") || out.Len() > 0 {
-					t.Errorf("%d: taulop %s: status %d\n%s%s", n, args, got, &out, &errOut)
+				if status(err) != want || strings.Count(errOut, "\n") != 1 || !strings.Contains(errOut, "(ulimit -"+tt.limit+")") || out != "" {
+					t.Errorf("%d: taulop %s: %v\n%s%s", n, args, err, out, errOut)
 				}
 			}
 		}

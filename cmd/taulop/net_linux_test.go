@@ -20,6 +20,7 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/snapshot"
 	"github.com/taulop/taulop/params"
 )
 
@@ -143,10 +144,7 @@ type cluster struct {
 // TAULOP_SLURM.
 func newCluster(t *testing.T, program string) *cluster {
 	t.Helper()
-	shared := os.Getenv("TAULOP_SHARED")
-	if shared == "" {
-		t.Skip("TAULOP_SHARED is not set: it has the configuration of the cluster")
-	}
+	shared := snapshot.Shared(t) // which has the configuration of the cluster
 	if os.Geteuid() != 0 {
 		t.Skip("the daemons of a cluster need root")
 	}

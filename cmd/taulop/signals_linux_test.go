@@ -383,12 +383,11 @@ func TestBudgetIsKept(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 2*hang)
 				defer cancel()
 				cmd := exec.CommandContext(ctx, program, strings.Fields(line)...)
-				var out, errOut bytes.Buffer
-				cmd.Stdout, cmd.Stderr = &out, &errOut
 				variable, _ := hanging(t, tt.sample)
 				cmd.Env = append(cmd.Environ(), variable)
-				if err := cmd.Run(); ctx.Err() != nil || out.Len() == 0 && (err == nil || !strings.Contains(errOut.String(), "within -time")) {
-					t.Errorf("%v, %v; printed is %q; want what was measured, or that the time is too short\n%s", ctx.Err(), err, &out, &errOut)
+				out, errOut, err := outputs(cmd)
+				if ctx.Err() != nil || out == "" && (err == nil || !strings.Contains(errOut, "within -time")) {
+					t.Errorf("%v, %v; printed is %q; want what was measured, or that the time is too short\n%s", ctx.Err(), err, out, errOut)
 				}
 			})
 		}

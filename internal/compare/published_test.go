@@ -3,7 +3,6 @@ package compare
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/snapshot"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -18,11 +18,7 @@ import (
 // publishedMachine is one of those in TAULOP_SHARED.
 func publishedMachine(t *testing.T, name string) Machine {
 	t.Helper()
-	directory := os.Getenv("TAULOP_SHARED")
-	if directory == "" {
-		t.Skip("TAULOP_SHARED is not set")
-	}
-	path := filepath.Join(directory, "params", name, "SHM.txt")
+	path := snapshot.Shared(t, "params", name, "SHM.txt")
 	in := must.Get(os.Open(path))
 	defer in.Close()
 	table := must.Get(params.ReadText(in, path))

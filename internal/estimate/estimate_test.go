@@ -126,7 +126,7 @@ func TestSeveralFiles(t *testing.T) {
 	same.Cells[0].Placement = "spread"
 	e := must.Get(NewMachine("", []*params.File{columns, others, same, rows, writes}, model.Choice{}).Estimate(must.Get(ReadFile("testdata/strides.toml"))))
 	for i, want := range []float64{2000, 7000, 4000} {
-		near(t, e.Phases[i].Phase, e.Phases[i].Total.Center, want, 1e-6)
+		check.Near(t, e.Phases[i].Total.Center, want, 1e-6, "%s", e.Phases[i].Phase)
 	}
 }
 
@@ -180,8 +180,8 @@ func TestMessages(t *testing.T) {
 		"1\t0.0000005\t0.000000001\t0.000000001\n65536\t0.0000005\t0.000065536\t0.000065536\n"), "SHM.txt"))
 	m := NewMachine("host", []*params.File{simple(), params.FromText(table, nil)}, model.Choice{})
 	e := must.Get(m.Estimate(read(t, "ranks = 2\n[[phase]]\nmessage = \"bcast:linear\"\nbytes = \"8K\"\n[[phase]]\nmessage = \"bcast\"\nbytes = \"8K\"\ntimes = 2\n")))
-	near(t, "0.5 + 2·8.192 µs", e.Phases[0].Total.Center, 16_884, 1)
-	near(t, "the cheapest, twice 2·8.192 µs", e.Phases[1].Total.Center, 2*16_384, 1)
+	check.Near(t, e.Phases[0].Total.Center, 16_884, 1, "0.5 + 2·8.192 µs")
+	check.Near(t, e.Phases[1].Total.Center, 2*16_384, 1, "the cheapest, twice 2·8.192 µs")
 	check.Equal(t, e.Phases[0].From, "τ-Lop, bcast:linear", "from")
 	var lacks *LackingError
 	if _, err := m.Estimate(read(t, "ranks = 2\n[[phase]]\nmessage = \"allreduce\"\nbytes = 1024\n")); !errors.As(err, &lacks) || lacks.Kind != params.GammaCell {
@@ -238,22 +238,17 @@ func (p platform) estimate(t *testing.T, file string, others ...platform) *Estim
 	return must.Get(NewMachine("host", files, model.Choice{Model: IMH}).Estimate(program))
 }
 
-func near(t *testing.T, what string, got, want, within float64) {
-	t.Helper()
-	check.Near(t, got, want, within, "%s", what)
-}
-
 // Section 6: 512 × 512 on each node of a T3E; predicted 68.5 s, measured 54.6 s. The report does not tell the
 // number of nodes. The prediction fits two steps on 2 × 2 nodes with a cache line for every element of a column
 // of C: 2·512³·(120 + 135) ns by Table 3 are 68.45 s, and the messages by Table 4 add 0.04 s.
 func TestSection6(t *testing.T) {
 	plain, transposed := t3e.estimate(t, "cannon-t3e.toml", sp), t3e.estimate(t, "cannon-t3e-transposed.toml", sp)
-	near(t, "plain, s", plain.Total.Center/1e9, 68.5, 0.05)
+	check.Near(t, plain.Total.Center/1e9, 68.5, 0.05, "plain, s")
 	// The transposition took 109 ms.
-	near(t, "transposition, ms", (transposed.Phases[0].Total.Center+transposed.Phases[1].Total.Center)/1e6, 109, 7)
+	check.Near(t, (transposed.Phases[0].Total.Center+transposed.Phases[1].Total.Center)/1e6, 109, 7, "transposition, ms")
 	// The transposed variant took 8.6 s. By Table 3, which has the SP's costs, it takes 36.8 s: 120 ns are
 	// too long for neighbouring elements.
-	near(t, "transposed, s", transposed.Total.Center/1e9, 36.9, 0.05)
+	check.Near(t, transposed.Total.Center/1e9, 36.9, 0.05, "transposed, s")
 	check.Equal(t, plain.Advice, "Worth improving first: rows of B by columns of C, 100 % of the time; at stride 1 it would take 36.7 s instead of 68.5 s, and all of it 36.8 s.", "Advice")
 }
 
@@ -272,9 +267,9 @@ func TestTable7(t *testing.T) {
 		{origin, "boundary.toml", 3*85 + 7440./15},
 	} {
 		e := tt.on.estimate(t, tt.file)
-		near(t, tt.on.name, e.Total.Center/1e3, tt.predicted, 0.01)
+		check.Near(t, e.Total.Center/1e3, tt.predicted, 0.01, "%s", tt.on.name)
 	}
-	near(t, "364.80 is 310.80 and a startup", 364.80, 310.80+sp.startup, 1e-9)
+	check.Near(t, 364.80, 310.80+sp.startup, 1e-9, "364.80 is 310.80 and a startup")
 	want := "Worth improving first: left neighbour, 41 % of the time; with all pairs at once it would take 129 µs instead of 387 µs, and all of it 675 µs."
 	check.Equal(t, sp.estimate(t, "boundary-serial.toml").Advice, want, "estimate")
 }
@@ -284,7 +279,7 @@ func TestTables5And6(t *testing.T) {
 	p := must.Get(ReadFile("testdata/patterns.toml"))
 	e := must.Get(NewMachine("host", []*params.File{sp.file()}, model.Choice{Model: IMH}).Estimate(p))
 	for i, ms := range []float64{320, 140, 11, 11} {
-		near(t, e.Phases[i].Phase, e.Phases[i].Total.Center/1e6, ms, 0.1)
+		check.Near(t, e.Phases[i].Total.Center/1e6, ms, 0.1, "%s", e.Phases[i].Phase)
 	}
 }
 

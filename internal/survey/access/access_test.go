@@ -1,6 +1,7 @@
 package access
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -45,13 +46,8 @@ func testLoops[E element](t *testing.T, typ string) {
 				copy(want, got)
 				loop := loopOf[E](operation, typ, stride)
 				sum, wanted := loop(got, n, stride, 840), naive(operation, want, n, stride, 840)
-				if sum != wanted {
-					t.Fatalf("%s %s, n = %d, stride %d: found %g, want %g", operation, typ, n, stride, sum, wanted)
-				}
-				for i := range got {
-					if got[i] != want[i] {
-						t.Fatalf("%s %s, n = %d, stride %d: element %d is %v, want %v", operation, typ, n, stride, i, got[i], want[i])
-					}
+				if sum != wanted || !slices.Equal(got, want) {
+					t.Fatalf("%s %s, n = %d, stride %d: %g and %v, want %g and %v", operation, typ, n, stride, sum, got, wanted, want)
 				}
 			}
 		}

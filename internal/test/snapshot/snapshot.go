@@ -12,20 +12,26 @@ import (
 	"github.com/taulop/taulop/internal/sysfs"
 )
 
-// Dir is where the archives are; the test is skipped when there are none.
-func Dir(t testing.TB) string {
+// Shared is a file below the directory $TAULOP_SHARED; the test is skipped without that.
+func Shared(t testing.TB, parts ...string) string {
 	t.Helper()
 	shared := os.Getenv("TAULOP_SHARED")
 	if shared == "" {
 		t.Skip("TAULOP_SHARED is not set")
 	}
-	if testing.Short() {
-		t.Skip("unpacking thousands of files takes most of a minute")
-	}
 	if !filepath.IsAbs(shared) {
 		t.Fatalf("TAULOP_SHARED is %s: tests run in their package's directory, so make it an absolute path", shared)
 	}
-	return filepath.Join(shared, "topologies")
+	return filepath.Join(append([]string{shared}, parts...)...)
+}
+
+// Dir is where the archives are; the test is skipped when there are none.
+func Dir(t testing.TB) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("unpacking thousands of files takes most of a minute")
+	}
+	return Shared(t, "topologies")
 }
 
 // Available reports whether there are any.
