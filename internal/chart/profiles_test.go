@@ -280,8 +280,7 @@ func TestFleet(t *testing.T) {
 		t.Errorf("ten machines: %s, %v", shown(c), c.Panels[0].Series[0].Points)
 	}
 	for what, make := range map[string]func([]compare.Machine, Choice) (*Chart, error){"l-m": TransfersOverSize, "ratio": Ratios} {
-		if c := must.Get(make(fleet, Choice{})); shown(c) != Median || !slices.Contains(c.Caption, "τ = 3") {
-			t.Errorf("%s: %s, %q", what, shown(c), c.Caption)
-		}
+		c := must.Get(make(fleet, Choice{}))
+		check.True(t, shown(c) == Median && slices.Contains(c.Caption, "τ = 3"), "%s: %s, %q", what, shown(c), c.Caption)
 	}
 }

@@ -409,9 +409,7 @@ func TestOnce(t *testing.T) {
 		return keys
 	}
 	must.Do(x.Run(context.Background()))
-	if !x.File.Complete || x.Missing() != nil {
-		t.Errorf("complete %t, %v", x.File.Complete, x.Missing())
-	}
+	check.True(t, x.File.Complete && x.Missing() == nil, "complete %t, %v", x.File.Complete, x.Missing())
 	launches := len(x.File.Launches)
 	in := make(map[int]int) // launches by the group that they visit
 	for _, c := range x.File.Cells {

@@ -63,14 +63,10 @@ func TestReadRuns(t *testing.T) {
 			check.Equal(t, len(of), want, "%s: times of %s", tt.file, kind)
 		}
 		for _, want := range tt.has {
-			if !slices.Contains(rows, want) {
-				t.Errorf("%s lacks %s; it has\n%s", tt.file, want, strings.Join(rows, "\n"))
-			}
+			check.True(t, slices.Contains(rows, want), "%s lacks %s; it has\n%s", tt.file, want, strings.Join(rows, "\n"))
 		}
 		for _, want := range tt.leftOut {
-			if !slices.Contains(left, want) {
-				t.Errorf("%s: not left out: %s; but\n%s", tt.file, want, strings.Join(left, "\n"))
-			}
+			check.True(t, slices.Contains(left, want), "%s: not left out: %s; but\n%s", tt.file, want, strings.Join(left, "\n"))
 		}
 	}
 }

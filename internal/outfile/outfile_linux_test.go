@@ -31,9 +31,8 @@ func text(s string) func(io.Writer) error {
 func holds(t *testing.T, dir string, want map[string]string) {
 	t.Helper()
 	for _, e := range must.Get(os.ReadDir(dir)) {
-		if _, known := want[e.Name()]; !known {
-			t.Errorf("%s was left behind", e.Name())
-		}
+		_, known := want[e.Name()]
+		check.True(t, known, "%s was left behind", e.Name())
 	}
 	for name, text := range want {
 		check.Equal(t, string(must.Get(os.ReadFile(filepath.Join(dir, name)))), text, "%s holds", name)

@@ -165,9 +165,7 @@ func TestGoesOn(t *testing.T) {
 		return begin(o, journal)
 	}
 	must.Do(x.Run(context.Background()))
-	if !f.Complete || x.Left() != 0 {
-		t.Errorf("%v, %v left", x.Missing(), x.Left())
-	}
+	check.True(t, f.Complete && x.Left() == 0, "%v, %v left", x.Missing(), x.Left())
 	for _, c := range f.Cells {
 		check.Equal(t, c.InSession(f, 0), engine.LeastLaunches, "launches with samples of %v", c.Key)
 	}

@@ -111,9 +111,7 @@ func TestTree(t *testing.T) {
 		}
 		return 2
 	})
-	if err != nil || fmt.Sprint(m.Order()) != "[0 4 2 6 1 5 3 7]" {
-		t.Errorf("%v, %v", m.Order(), err)
-	}
+	check.True(t, err == nil && fmt.Sprint(m.Order()) == "[0 4 2 6 1 5 3 7]", "%v, %v", m.Order(), err)
 	check.Slices(t, must.Get(m.Cyclic(5)), []int{0, 1, 4, 5, 2}, "cyclic")
 	check.Slices(t, must.Get(tree(t, 3, []int{2, 2}).Block(7)), []int{0, 1, 2, 4, 5, 8, 9}, "block")
 	check.Slices(t, must.Get(tree(t, 3, []int{2, 2}).Cyclic(7)), []int{0, 4, 8, 1, 5, 9, 2}, "cyclic")

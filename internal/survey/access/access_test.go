@@ -124,13 +124,11 @@ func TestChecksCatch(t *testing.T) {
 				w := p.work()
 				mem := make([]byte, p.Bytes())
 				w.Lay(mem, 0)
-				if got := w.Pass(mem, 1); got != w.Want || got == 0 {
-					t.Errorf("%s: found %g, want %g", p.Variant(), got, w.Want)
-				}
+				got := w.Pass(mem, 1)
+				check.True(t, got == w.Want && got != 0, "%s: found %g, want %g", p.Variant(), got, w.Want)
 				p.N--
-				if less := p.work(); less.Want == w.Want {
-					t.Errorf("%s: the sum without an element is the same", p.Variant())
-				}
+				less := p.work()
+				check.True(t, less.Want != w.Want, "%s: the sum without an element is the same", p.Variant())
 			}
 		}
 	}
