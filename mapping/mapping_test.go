@@ -81,9 +81,8 @@ func TestParseOrder(t *testing.T) {
 		{"block:block:block:block", "", true, "is no order of a node's sockets"},
 	} {
 		_, within, known, err := ParseOrder(tt.text)
-		if within != tt.within || known != tt.known || tt.says == "" && err != nil || tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) {
-			t.Errorf("%q: %q, %v, %v", tt.text, within, known, err)
-		}
+		contains.Error(t, err, tt.says)
+		check.True(t, within == tt.within && known == tt.known, "%q: %q, %v", tt.text, within, known)
 	}
 }
 

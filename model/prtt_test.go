@@ -7,6 +7,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 )
 
 // trips are the round trips of a LogGP channel: a single one is two messages of eq. (1), and of n messages
@@ -93,8 +94,7 @@ func TestAssessLogGPDoubtsAndRefuses(t *testing.T) {
 		{trips(channel, 1, 8192)[:2], "a delay d > 0"},
 		{append(trips(channel, 1), RoundTrip{N: 16, Bytes: 8192}, RoundTrip{N: 1, Bytes: 8192}), "0 is no time to fit"},
 	} {
-		if _, _, err := assessLogGP(tt.trips, fit.Estimate{}); err == nil || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("error %v, want one with %q", err, tt.says)
-		}
+		_, _, err := assessLogGP(tt.trips, fit.Estimate{})
+		contains.Error(t, err, tt.says)
 	}
 }

@@ -224,9 +224,8 @@ func TestLaunchers(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		err := r.WriteFor(tt.launcher, m, &b)
-		if tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) || tt.says == "" && (err != nil || !strings.HasPrefix(b.String(), tt.want)) {
-			t.Errorf("%s: %v\n%s", tt.launcher, err, b.String())
-		}
+		contains.Error(t, err, tt.says)
+		check.True(t, strings.HasPrefix(b.String(), tt.want), "%s:\n%s", tt.launcher, b.String())
 	}
 	other := *m
 	other.Places = slices.Clone(m.Places)

@@ -99,9 +99,9 @@ func TestFind(t *testing.T) {
 		"task 1 of 1":            with("SLURM_STEP_NUM_TASKS", "1"),
 		"SLURM_JOB_ID is \"-1\"": with("SLURM_JOB_ID", "-1"),
 	} {
-		if _, ok, err := Find(env); !ok || err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%v, %v; want an error with %q", ok, err, name)
-		}
+		_, ok, err := Find(env)
+		contains.Error(t, err, name)
+		check.True(t, ok, "no task, with %s", name)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/view"
@@ -160,9 +161,8 @@ func TestSized(t *testing.T) {
 		want         string
 	}{{7, 1, "smaller than one float64"}, {64, 9, "stride 9 is beyond"}, {64, 8, ""}} {
 		passes, err := Sized([]string{"read"}, []string{"float64"}, []int{tt.size}, []int{tt.stride})
-		if tt.want == "" && (err != nil || len(passes) != 1 || passes[0].N != 1) || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
-			t.Errorf("%+v: %v, %v", tt, passes, err)
-		}
+		contains.Error(t, err, tt.want)
+		check.True(t, err != nil || len(passes) == 1 && passes[0].N == 1, "%+v: %v", tt, passes)
 	}
 }
 
@@ -206,10 +206,9 @@ func TestArena(t *testing.T) {
 		{60 << 20, 0, 0, "may take 15 MB"},
 	} {
 		arena, warnings, err := arena(setups.ArenaOf(m, place, setups.ArenaCaches), m, place, passes, []bool{false, true}, tt.free)
-		if tt.want == "" && (err != nil || int64(arena) != tt.arena || len(warnings) != tt.warnings) ||
-			tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
-			t.Errorf("%+v: %d, %v, %v", tt, arena, warnings, err)
-		}
+		contains.Error(t, err, tt.want)
+		check.Equal(t, int64(arena), tt.arena, "%+v: bytes", tt)
+		check.Equal(t, len(warnings), tt.warnings, "%+v: warnings", tt)
 	}
 }
 
