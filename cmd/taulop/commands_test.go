@@ -142,9 +142,8 @@ func TestManualAndCompletion(t *testing.T) {
 	for page, want := range map[string]string{"": "taulop COMMAND [flags]", "tune": "taulop tune \\-plan DIR"} {
 		text, _ := ran(t, strings.Fields("man "+page)...)
 		_, synopsis, _ := strings.Cut(text, "\n.SH SYNOPSIS\n")
-		if synopsis, _, _ = strings.Cut(synopsis, "\n.SH "); !strings.Contains(synopsis, want) {
-			t.Errorf("the synopsis of man %s is %q, want %q in it", page, synopsis, want)
-		}
+		synopsis, _, _ = strings.Cut(synopsis, "\n.SH ")
+		contains.All(t, synopsis, want)
 	}
 	for _, c := range commands {
 		if len(c.settings()) == 0 && !slices.Contains([]string{"help", "version", "man", "completion"}, c.name) {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/test/contains"
 )
 
 // terminal is a pseudo-terminal: the side to write to, and its whole output after that is closed.
@@ -84,7 +85,7 @@ func TestProgressOnTerminal(t *testing.T) {
 	show, done := launchProgress(&messages{progress: escape(side)}, time.Minute)
 	show(engine.Progress{Launch: 1, Launches: 6, Visited: 1, Cells: 2, Left: time.Second})
 	done()
-	if text := shown(); !strings.Contains(text, "launch 1 of 6: 1 of 2 cells") || !strings.Contains(text, "\r") || strings.Contains(text, `\x1b`) {
-		t.Errorf("%q", text)
-	}
+	text := shown()
+	contains.All(t, text, "launch 1 of 6: 1 of 2 cells", "\r")
+	contains.None(t, text, `\x1b`)
 }

@@ -116,9 +116,7 @@ func TestNetMistakes(t *testing.T) {
 			args = slices.Insert(args, 0, "-wait", "24h")
 		}
 		err := named("net").run(t.Context(), &out, &errOut, args)
-		if err == nil || exitStatus(err) != tt.status || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("net %s: status %d, %v; want %d with %q", tt.args, exitStatus(err), err, tt.status, tt.says)
-		}
+		fails(t, err, tt.status, tt.says)
 	}
 	freeAddress(t) // or there is no lo
 	used.Close()
@@ -259,13 +257,9 @@ func TestSlurm(t *testing.T) {
 
 	// A mistake ends all tasks, and so does a task that is killed.
 	out, err := c.command(ctx, "srun -N 2 --ntasks-per-node=1 taulop net -m x").CombinedOutput()
-	if status(err) != 2 || !strings.Contains(string(out), `-m: size "x" is not a size`) {
-		t.Errorf("a mistake: %v\n%s", err, out)
-	}
+	check.True(t, status(err) == 2 && strings.Contains(string(out), `-m: size "x" is not a size`), "a mistake: %v\n%s", err, out)
 	out, err = c.command(ctx, "srun -N 1 -n 1 taulop net").CombinedOutput()
-	if status(err) != 2 || !strings.Contains(string(out), "a network has two ends") {
-		t.Errorf("one task: %v\n%s", err, out)
-	}
+	check.True(t, status(err) == 2 && strings.Contains(string(out), "a network has two ends"), "one task: %v\n%s", err, out)
 	for rank := range 2 {
 		cmd := c.command(ctx, "srun -N 2 --ntasks-per-node=1 taulop net -quiet -time 24h -tam=false")
 		var said bytes.Buffer

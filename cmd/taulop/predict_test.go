@@ -90,12 +90,10 @@ func TestCommandsKnowEveryCollective(t *testing.T) {
 	help, _, _ := run(t, "predict", "-h")
 	for _, c := range collective.Collectives() {
 		for _, line := range []string{"-P 2-8 -m 40,8K " + c.Name, "-json -P 3 -m 8K " + c.Name} {
-			if out, _, err := run(t, on(machine, "predict", line)...); err != nil || !strings.Contains(out, c.Name) {
-				t.Errorf("predict %s: %v\n%s", line, err, out)
-			}
-			if out, _, err := run(t, on(machine, "explain", line)...); err != nil || !strings.Contains(out, c.Default) {
-				t.Errorf("explain %s: %v\n%s", line, err, out)
-			}
+			out, _ := ran(t, on(machine, "predict", line)...)
+			contains.All(t, out, c.Name)
+			out, _ = ran(t, on(machine, "explain", line)...)
+			contains.All(t, out, c.Default)
 		}
 		contains.All(t, help, c.About)
 		for i := range c.Benchmarks {
@@ -154,16 +152,15 @@ func TestPlan(t *testing.T) {
 		}
 		save(t, "", filepath.Join(job, "results", fmt.Sprintf("P-%d.tsv", pass)), text)
 	}
-	out, errOut, err := run(t, on(machine, "tune", "-timed "+job)...)
-	if err != nil || !strings.Contains(out, "# bcast") || !strings.Contains(errOut, `P-0.tsv, line `) {
-		t.Errorf("%v %s\n%s", err, errOut, out)
-	}
-	out, _, err = run(t, on(machine, "tune", "-timed "+job+" -explain")...)
-	check.True(t, err == nil && strings.Contains(out, "timed") && strings.Contains(out, "gain in %"), "%v\n%s", err, out)
+	out, errOut := ran(t, on(machine, "tune", "-timed "+job)...)
+	contains.All(t, out, "# bcast")
+	contains.All(t, errOut, `P-0.tsv, line `)
+	out, _ = ran(t, on(machine, "tune", "-timed "+job+" -explain")...)
+	contains.All(t, out, "timed", "gain in %")
 	for pass := range 4 { // an interval takes six
 		must.Do(os.Remove(filepath.Join(job, "results", fmt.Sprintf("P-%d.tsv", pass))))
 	}
-	out, _, err = run(t, on(machine, "tune", "-timed "+job)...)
+	out, _, err := run(t, on(machine, "tune", "-timed "+job)...)
 	fails(t, err, 3, "run run.sh there again, it goes on")
 	check.Equal(t, out, "", "printed")
 }

@@ -136,9 +136,8 @@ func TestNothingSwept(t *testing.T) {
 	needLinux(t)
 	for how, file := range map[string]string{"-o": filepath.Join(t.TempDir(), "z.json"), "-resume": resumable(t, func(*params.Plan) {})} {
 		out, _, err := run(t, "sweep", "-quiet", "-time", "1ns", how, file)
-		if exitStatus(err) != 3 || !strings.HasPrefix(err.Error(), "nothing was measured within -time 1ns") || out != "" {
-			t.Errorf("%s: exit %d, %v, %q", how, exitStatus(err), err, out)
-		}
+		fails(t, err, 3, "nothing was measured within -time 1ns")
+		check.Equal(t, out, "", "printed")
 		check.Equal(t, len(must.Get(os.ReadDir(filepath.Dir(file)))), map[string]int{"-resume": 1}[how], "%s: files left", how)
 	}
 }
@@ -257,9 +256,9 @@ func TestStoppedPatterns(t *testing.T) {
 // A survey that did not reach its cells says how much time they take.
 func TestTimeForTheRest(t *testing.T) {
 	needLinux(t)
-	if out, err := stoppedInTime(t, 20, strings.Fields("access -n 1K -stride 1,2 -time 10m")...); exitStatus(err) != 130 || !strings.Contains(out, "not reached") || !strings.Contains(out, "\nAllow about -time ") {
-		t.Errorf("%v, %s", err, out)
-	}
+	out, err := stoppedInTime(t, 20, strings.Fields("access -n 1K -stride 1,2 -time 10m")...)
+	check.Equal(t, exitStatus(err), 130, "exit status of %v", err)
+	contains.All(t, out, "not reached", "\nAllow about -time ")
 }
 
 // A sweep without a result leaves the file that it was to replace.
@@ -287,9 +286,7 @@ func TestLacking(t *testing.T) {
 		if tt.outOfTime {
 			status = 3
 		}
-		if err := tt.req.lacking(errors.New("host.json: no cells"), tt.outOfTime); exitStatus(err) != status || !strings.HasSuffix(err.Error(), tt.want) {
-			t.Errorf("%v, want one that ends in %q", err, tt.want)
-		}
+		fails(t, tt.req.lacking(errors.New("host.json: no cells"), tt.outOfTime), status, tt.want)
 	}
 }
 

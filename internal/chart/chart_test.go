@@ -254,9 +254,8 @@ func TestFormats(t *testing.T) {
 		}
 		b.Reset()
 		check.NoError(t, c.Write(&b, "pdf", ColumnWidth), "%s", name)
-		if text := b.String(); !strings.HasPrefix(text, "%PDF-") || !strings.Contains(text, "%%EOF") || !strings.Contains(text, "/MediaBox [0 0 240.9") {
-			t.Errorf("%s: not a PDF of %g cm: %.60q", name, ColumnWidth, text)
-		}
+		check.True(t, strings.HasPrefix(b.String(), "%PDF-"), "%s: not a PDF: %.60q", name, &b)
+		contains.All(t, b.String(), "%%EOF", "/MediaBox [0 0 240.9")
 	}
 	var b bytes.Buffer
 	c := all["l-tau"]

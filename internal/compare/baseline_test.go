@@ -70,14 +70,14 @@ func TestBaselineUnknown(t *testing.T) {
 	b := NewBaseline(once, other, test, Levels{0.1, 0.3})
 	check.Equal(t, b.State, Unknown, "state")
 	contains.All(t, b.Text, "cannot be told from the hour: the baseline has 1 session")
-	if b = NewBaseline(once, other, fit.Test{Drift: 0.01, Least: DefaultLeast}, Levels{0.1, 0.3}); b.State != OK || !strings.Contains(b.Text, "none of 10 cells is slower than on golden by 10 % or more") {
-		t.Errorf("%v: %s", b.State, b.Text)
-	}
+	b = NewBaseline(once, other, fit.Test{Drift: 0.01, Least: DefaultLeast}, Levels{0.1, 0.3})
+	check.Equal(t, b.State, OK, "state")
+	contains.All(t, b.Text, "none of 10 cells is slower than on golden by 10 % or more")
 	for slower, want := range map[float64]State{3: Unknown, 6: Critical} { // a factor of 4.3 would have been seen
 		other := hours(r, "node07", 1, 0, func(int) float64 { return slower })
-		if b = NewBaseline(once, other, test, Levels{0.1, 0.3}); b.State != want || !strings.Contains(b.Text, "10 of 10 cells are slower") || !strings.Contains(b.Text, "would have been seen in 9 of 10 cases") {
-			t.Errorf("× %g: %v: %s", slower, b.State, b.Text)
-		}
+		b = NewBaseline(once, other, test, Levels{0.1, 0.3})
+		check.Equal(t, b.State, want, "× %g: state", slower)
+		contains.All(t, b.Text, "10 of 10 cells are slower", "would have been seen in 9 of 10 cases")
 	}
 	for i := range other.Cells {
 		other.Cells[i].Samples = other.Cells[i].Samples[:5]

@@ -77,15 +77,12 @@ func TestLstopo(t *testing.T) {
 		var b bytes.Buffer
 		must.Do(Write(&b, f))
 		must.Do(os.WriteFile(path, b.Bytes(), 0o600))
-		out, err := exec.Command(lstopo, "-i", path, "--memattrs").CombinedOutput()
-		if err != nil || !strings.Contains(string(out), "NUMANode L#0 = 91 from cpuset 0x00000003") || !strings.Contains(string(out), "NUMANode L#0 = 16000 from") {
-			t.Errorf("%s: %v: %s", name, err, out)
-		}
+		out := must.Get(exec.Command(lstopo, "-i", path, "--memattrs").CombinedOutput())
+		contains.All(t, string(out), "NUMANode L#0 = 91 from cpuset 0x00000003", "NUMANode L#0 = 16000 from")
 		if name == "two nodes" && !strings.Contains(string(out), "NUMANode L#1 = 140 from cpuset 0x00000003") {
 			t.Errorf("the other node's latency is missing: %s", out)
 		}
-		if out, err = exec.Command(lstopo, "-i", path, "--of", "console").CombinedOutput(); err != nil || !strings.Contains(string(out), "PU L#1 (P#1)") {
-			t.Errorf("%s: %v: %s", name, err, out)
-		}
+		out = must.Get(exec.Command(lstopo, "-i", path, "--of", "console").CombinedOutput())
+		contains.All(t, string(out), "PU L#1 (P#1)")
 	}
 }

@@ -154,9 +154,8 @@ func TestChannelLeavesOut(t *testing.T) {
 		imbText("Sendrecv", processes(2), "t_max[usec]", []int{1, 2, 64, 4096}, func(m int) float64 { return 600 + 3*float64(m) })
 	results := must.Get(Read(strings.NewReader(text), "out.txt"))
 	c := must.Get(ChannelOf(results.Times, WithinNode))
-	if got := strings.Join(omitted(c.LeftOut), "\n"); len(c.LeftOut) != 2 || !strings.Contains(got, "m = 128 not every τ") || !strings.Contains(got, "m = 1, 2 some took no longer") {
-		t.Errorf("left out: %s", got)
-	}
+	check.Equal(t, len(c.LeftOut), 2, "left out")
+	contains.All(t, strings.Join(omitted(c.LeftOut), "\n"), "m = 128 not every τ", "m = 1, 2 some took no longer")
 	check.Equal(t, c.Overhead.Center, 500, "o")
 	check.Equal(t, len(c.Exchange), 4, "number of exchanges")
 	large := strings.ReplaceAll(strings.ReplaceAll(text, "\n1 1000", "\n10 1000"), "\n2 1000", "\n20 1000")

@@ -43,9 +43,9 @@ func TestMachinesExtrapolated(t *testing.T) {
 	}
 	a, b := machine("a", 4), machine("b", 2)
 	a.Measured, b.Measured, b.Rows[0].Extrapolated = "m up to 4", "m up to 1", true
-	if got := textOf(Machines(predict.NewMachines([]*predict.Predictions{a, b}, nil, fit.Test{}))); strings.Count(got, "~ extrapolated") != 1 || !strings.Contains(got, "~ extrapolated on b: measured are m up to 1.\n") {
-		t.Error(got)
-	}
+	got := textOf(Machines(predict.NewMachines([]*predict.Predictions{a, b}, nil, fit.Test{})))
+	check.Equal(t, strings.Count(got, "~ extrapolated"), 1, "notes")
+	contains.All(t, got, "~ extrapolated on b: measured are m up to 1.\n")
 }
 
 // Shares of terms add up to 100 %, and rare states share a line.

@@ -102,9 +102,8 @@ func TestUnpredicted(t *testing.T) {
 	v.Rows[2].Predicted = []verify.Prediction{}
 	v.Rows[0].Measured = fit.Median([]float64{300}) // too few samples for an interval
 	v.Means = verify.Means(v.Rows)
-	if got := textOf(Verification(v)); !strings.Contains(got, "8K      2.00   [1.96, 2.06]          –       –      –        –       –      –\n") || len(v.Means) != 4 {
-		t.Errorf("got\n%s", got)
-	}
+	contains.All(t, textOf(Verification(v)), "8K      2.00   [1.96, 2.06]          –       –      –        –       –      –\n")
+	check.Equal(t, len(v.Means), 4, "means")
 	back, err := ReadVerification(strings.NewReader(jsonOf(Verification(v))), "v.json")
 	if err != nil || len(back.Rows) != 3 || back.Rows[0].Measured.Known() || back.Rows[0].Measured.Center != 300 {
 		t.Fatalf("%v, %+v", err, back)

@@ -172,9 +172,8 @@ func TestMissing(t *testing.T) {
 		f.Cells = append(f.Cells, c.Cell)
 	}
 	s := &Session{Experiment: x}
-	if got := fmt.Sprint(s.Missing()); !strings.Contains(got, " of copy, ") || !strings.Contains(got, "(all ") || !strings.Contains(got, "of 2 γ") || strings.Contains(got, "transfers") {
-		t.Error(got)
-	}
+	contains.All(t, fmt.Sprint(s.Missing()), " of copy, ", "(all ", "of 2 γ")
+	contains.None(t, fmt.Sprint(s.Missing()), "transfers")
 }
 
 // Open refuses a file that a new sweep would replace, that is none of a sweep, or that cannot be replaced.

@@ -223,9 +223,7 @@ func TestExperimentLacks(t *testing.T) {
 		engine.File = x.File
 		x.engine, x.Warnings = &engine, nil
 		doc, lacking := x.Collectives()
-		if short := x.Short(); short == nil || !strings.Contains(short.Error(), "transfers") || !strings.Contains(short.Error(), "would do") {
-			t.Errorf("%v", short)
-		}
+		contains.Error(t, x.Short(), "transfers", "would do")
 		return doc, lacking
 	}
 	doc, lacking := without(func(c params.Cell) bool {
