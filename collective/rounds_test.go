@@ -60,8 +60,7 @@ func TestRoundsOfAll(t *testing.T) {
 				}
 			}
 		}
-		s := must.Get(Rounds(p, messages))
-		check.Equal(t, s.Len(), p-1, "rounds among %d ranks", p)
+		check.Equal(t, must.Get(Rounds(p, messages)).Len(), p-1, "rounds among %d ranks", p)
 	}
 }
 

@@ -324,8 +324,7 @@ func TestJoin(t *testing.T) {
 	for p := 2; p < 14; p++ {
 		var parts []*Schedule
 		for _, name := range []string{"reduce:rabenseifner-halves", "bcast:split-binary"} {
-			a := must.Get(Lookup(name))
-			s := must.Get(a.Schedule(Call{P: p, M: 100, Chunk: 13}))
+			s := must.Get(must.Get(Lookup(name)).Schedule(Call{P: p, M: 100, Chunk: 13}))
 			parts = append(parts, s)
 		}
 		parts[1].Blocking = true

@@ -55,8 +55,7 @@ func TestBy(t *testing.T) {
 		{"node", nil, 2, 2, "0.0 1.0"},
 		{"block", nil, 2, 2, "0.0 1.0"},
 	} {
-		o := must.Get(By(tt.how, tt.levels, tt.ranks, tt.nodes))
-		m := must.Get(o.Map(tt.ranks, tt.nodes))
+		m := must.Get(must.Get(By(tt.how, tt.levels, tt.ranks, tt.nodes)).Map(tt.ranks, tt.nodes))
 		var got []string
 		for rank := range tt.ranks {
 			got = append(got, fmt.Sprintf("%d.%d", m.Node(rank), m.Core(rank)))

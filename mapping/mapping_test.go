@@ -117,8 +117,7 @@ var files = []struct{ text, want string }{
 func TestRead(t *testing.T) {
 	for _, tt := range files {
 		o := list(t, tt.text)
-		m := must.Get(o.Map(o.Ranks(), o.Nodes()))
-		check.Equal(t, nodes(m), tt.want, "%q", tt.text)
+		check.Equal(t, nodes(must.Get(o.Map(o.Ranks(), o.Nodes()))), tt.want, "%q", tt.text)
 	}
 	for _, tt := range []struct{ text, says string }{
 		{"", "f:1: no rank"},

@@ -33,8 +33,7 @@ func schedules(t testing.TB, p, m int) (all []*collective.Schedule) {
 			if !a.Among.Has(p) || root > 0 && !a.Collective.Rooted || p < 2 && a.Collective.Shifted {
 				continue
 			}
-			s := must.Get(a.Schedule(call))
-			all = append(all, s)
+			all = append(all, must.Get(a.Schedule(call)))
 		}
 	}
 	return all
@@ -137,8 +136,7 @@ func TestHalve(t *testing.T) {
 func TestTooMany(t *testing.T) {
 	a := must.Get(collective.Lookup("alltoall:pairwise"))
 	s := must.Get(a.Schedule(collective.Call{P: 1 << 20, M: 1}))
-	m := must.Get(Order{}.Map(1<<20, 1000))
-	work := (&Counter{Map: m}).Work(s)
+	work := (&Counter{Map: must.Get(Order{}.Map(1<<20, 1000))}).Work(s)
 	check.True(t, work > Most, "a work of %d", work)
 }
 

@@ -144,8 +144,7 @@ func TestStagesTakeTheSlowestOfTheirLevels(t *testing.T) {
 			Sizes: []int{1024, 8192}, Taus: []int{2, 64}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, NoGamma: true}}
 		f.Provenance.Levels = m.Levels(m.Allowed)
 		for i, policy := range policies {
-			place := must.Get(m.Place(policy, 64))
-			f.Placements = append(f.Placements, place)
+			f.Placements = append(f.Placements, must.Get(m.Place(policy, 64)))
 			measure(f, params.Key{Kind: params.TransferCell, Setup: "ring", Placement: policy}, func(_, tau int) float64 { return each[i] + float64(tau) })
 		}
 		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.OverheadCell, Placement: numa.Local, Tau: 1}})

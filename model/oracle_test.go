@@ -33,8 +33,7 @@ func published(t testing.TB, machine string) (*params.Table, *params.Gamma) {
 		return f
 	}
 	table := must.Get(params.ReadText(open("SHM.txt"), "SHM.txt"))
-	gamma := must.Get(params.ReadGammaText(open("gamma.txt"), "gamma.txt"))
-	return table, gamma
+	return table, must.Get(params.ReadGammaText(open("gamma.txt"), "gamma.txt"))
 }
 
 // oracle calls try with every row of a table of results, by column name.
@@ -67,8 +66,7 @@ func number(t *testing.T, row map[string]string, column string) float64 {
 
 func schedule(t testing.TB, name string, c collective.Call) *collective.Schedule {
 	t.Helper()
-	a := must.Get(collective.Lookup(name))
-	return must.Get(a.Schedule(c))
+	return must.Get(must.Get(collective.Lookup(name)).Schedule(c))
 }
 
 func predictorOf(t testing.TB, f *params.File, c Choice) *Predictor {

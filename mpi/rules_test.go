@@ -318,8 +318,7 @@ func TestSplicedAgain(t *testing.T) {
 		rules := randomRules(r, l)
 		var once, twice bytes.Buffer
 		must.Do(l.Write(&once, rules))
-		with := must.Get(ReadTree(bytes.NewReader(once.Bytes()), "once"))
-		l = mpich4.OnBase(with)
+		l = mpich4.OnBase(must.Get(ReadTree(bytes.NewReader(once.Bytes()), "once")))
 		must.Do(l.Write(&twice, rules))
 		if once.String() != twice.String() {
 			t.Fatalf("%s\n\nbecomes\n%s", once.String(), twice.String())

@@ -145,8 +145,7 @@ var good = string(must.Get(os.ReadFile("testdata/good.json")))
 
 // The example in docs/parameter-file.md is a file as Write lays it out, and the page explains every field.
 func TestDocument(t *testing.T) {
-	data := must.Get(os.ReadFile("../docs/parameter-file.md"))
-	_, rest, _ := strings.Cut(string(data), "```json\n")
+	_, rest, _ := strings.Cut(string(must.Get(os.ReadFile("../docs/parameter-file.md"))), "```json\n")
 	example, fields, found := strings.Cut(rest, "```")
 	if !found {
 		t.Fatal("no example")

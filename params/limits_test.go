@@ -30,8 +30,7 @@ func TestWriteIsReadAgain(t *testing.T) {
 	fill := func(bytes int) func(*File) { // to that size
 		return func(f *File) {
 			f.Warnings = []string{strings.Repeat("w", 100)} // a line of its own
-			text := must.Get(f.text())
-			f.Warnings[0] += strings.Repeat("w", bytes-len(text))
+			f.Warnings[0] += strings.Repeat("w", bytes-len(must.Get(f.text())))
 		}
 	}
 	for _, tt := range []struct {

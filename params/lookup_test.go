@@ -169,8 +169,7 @@ func TestFill(t *testing.T) {
 }
 
 func TestFitGamma(t *testing.T) {
-	gamma := must.Get(sparse().Gamma(""))
-	fitted, missing := gamma.Fit([]int{1, 64, 16384})
+	fitted, missing := must.Get(sparse().Gamma("")).Fit([]int{1, 64, 16384})
 	sameTimes(t, "MAX_I", fitted.Operators[0].Times, [][]float64{{2}, {20}, {800}})
 	sameTimes(t, "SUM_R", fitted.Operators[1].Times, [][]float64{{3}, {3 + 1597*56./16376}, {1600}})
 	check.Deep(t, fitted.Operators[1].Sizes, []int{4, 64, 16384}, "sizes")

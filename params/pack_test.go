@@ -51,8 +51,7 @@ func TestLatency(t *testing.T) {
 		bytes int
 		want  float64 // ns
 	}{{"shared L3", 1024, 200}, {"shared L3", 4096, 1000}, {"nodes 21 apart", 4096, 0}, {"other node", 4096, 0}} {
-		c := must.Get(f.Latency(tt.level, 64, false))
-		got, _ := c.At(tt.bytes, 7)
+		got, _ := must.Get(f.Latency(tt.level, 64, false)).At(tt.bytes, 7)
 		check.True(t, math.Abs(got*1e9-tt.want) <= 1e-9, "%s, %d bytes: %g ns, want %g", tt.level, tt.bytes, got*1e9, tt.want)
 	}
 	for _, level := range []string{"same node", "SMT siblings", "shared L2"} { // same node: contiguous was not measured

@@ -30,8 +30,7 @@ func TestMain(m *testing.M) {
 // processTeam is a team of processes on CPUs that may be used, or the test is skipped.
 func processTeam(t *testing.T, tau int) *Team {
 	t.Helper()
-	m := must.Get(numa.Discover("/"))
-	place := must.Get(m.Place(numa.Local, tau))
+	place := must.Get(must.Get(numa.Discover("/")).Place(numa.Local, tau))
 	team := must.Get(NewProcesses(place))
 	t.Cleanup(team.Close)
 	return team
@@ -158,8 +157,7 @@ func TestProcessesCloseFiles(t *testing.T) {
 	place := processTeam(t, 2).placement
 	before := open()
 	for range 3 {
-		team := must.Get(NewProcesses(place))
-		team.Close()
+		must.Get(NewProcesses(place)).Close()
 	}
 	check.AtMost(t, open(), before, "open files")
 }
@@ -167,8 +165,7 @@ func TestProcessesCloseFiles(t *testing.T) {
 // BenchmarkProcesses sends the same messages between two threads and between two processes, for
 // bench/processes.sh.
 func BenchmarkProcesses(b *testing.B) {
-	m := must.Get(numa.Discover("/"))
-	place := must.Get(m.Place(numa.Local, 2))
+	place := must.Get(must.Get(numa.Discover("/")).Place(numa.Local, 2))
 	for _, a := range []*collective.Algorithm{collective.Couples, collective.Permutation} {
 		for _, bytes := range []int{1, 1 << 10, 8 << 10, 64 << 10, 1 << 20} {
 			s := must.Get(a.Schedule(collective.Call{P: 2, M: bytes, Distance: 1}))

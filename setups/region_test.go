@@ -254,8 +254,7 @@ func TestOversubscribedTeamsShareNothing(t *testing.T) {
 // No worker begins a batch before its moment, and none finishes after its end.
 func TestEveryWorkerIsTimed(t *testing.T) {
 	team := team(t, 3)
-	barrier := must.Get(collective.Lookup("barrier:dissemination"))
-	s := must.Get(barrier.Schedule(collective.Call{P: 3}))
+	s := must.Get(must.Get(collective.Lookup("barrier:dissemination")).Schedule(collective.Call{P: 3}))
 	trial := must.Get(team.prepare(Trial{Setup: Ring, Segments: 1, SegmentBytes: 64, K: 1, Bytes: 64, Messages: 5, Batches: 3}))
 	check := func(m *measurement, tk task, least int) {
 		defer m.unmap()

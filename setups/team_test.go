@@ -26,9 +26,7 @@ import (
 // place deals workers round the CPUs that the test may use.
 func place(t testing.TB, tau int) numa.Placement {
 	t.Helper()
-	m := must.Get(numa.Discover("/"))
-	p := must.Get(m.Place(numa.Local, tau))
-	return p
+	return must.Get(must.Get(numa.Discover("/")).Place(numa.Local, tau))
 }
 
 func team(t testing.TB, tau int) *Team {

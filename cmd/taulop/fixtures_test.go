@@ -26,8 +26,7 @@ func save(t testing.TB, dir, name, text string) string {
 
 func load(t testing.TB, path ...string) string {
 	t.Helper()
-	data := must.Get(os.ReadFile(filepath.Join(path...)))
-	return string(data)
+	return string(must.Get(os.ReadFile(filepath.Join(path...))))
 }
 
 func saveParams(t testing.TB, f *params.File, path ...string) string {

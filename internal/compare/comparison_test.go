@@ -196,8 +196,7 @@ func TestWarnings(t *testing.T) {
 		f.Provenance.Give(true)
 		f.Provenance.Fill(true)
 	})
-	c := must.Get(New([]Machine{a, b}, Choice{}))
-	all := sentences(c.Warnings)
+	all := sentences(must.Get(New([]Machine{a, b}, Choice{})).Warnings)
 	contains.All(t, all,
 		"different versions of taulop: v1 (a); v2 (b)", "different ways to copy: AVX (a); REP MOVSB (b)", "different pages of buffers: small (a); huge (b)", "different states of idle cores: asleep (a); kept busy (b)", "2 segments of 8192 bytes (a); 4 segments",
 		"b: the file is incomplete, cells are missing",
@@ -229,8 +228,7 @@ func TestTold(t *testing.T) {
 		for range tt.more {
 			many = append(many, Machine{Name: "c", File: file(true)})
 		}
-		got := must.Get(json.Marshal(Told(many)))
-		check.Equal(t, string(got), tt.want, "%d more", tt.more)
+		check.Equal(t, string(must.Get(json.Marshal(Told(many)))), tt.want, "%d more", tt.more)
 	}
 }
 

@@ -90,8 +90,7 @@ func TestConcurrencyIsPaired(t *testing.T) {
 		}
 	}
 	m.File.Cells[0].Setup = params.Isolated
-	curves := must.Get(Curves("a", m.File))
-	p, _ := curves[0].At(4)
+	p, _ := must.Get(Curves("a", m.File))[0].At(4)
 	if math.Abs(p.A.Center-1) > 1e-9 || p.A.Width() > 1e-9 || p.AReplicates.Launches() != 9 {
 		t.Errorf("A(4) = %v of %v, want exactly 1", p.A, p.AReplicates)
 	}

@@ -52,8 +52,7 @@ func TestJournalBehindALink(t *testing.T) {
 	dir := t.TempDir()
 	path, elsewhere := filepath.Join(dir, "host.json"), filepath.Join(dir, "elsewhere")
 	mark := NewMark()
-	f := must.Get(MakeJournal(elsewhere, mark))
-	f.Close()
+	must.Get(MakeJournal(elsewhere, mark)).Close()
 	for _, to := range []string{JournalPath(elsewhere), filepath.Join(dir, "new")} {
 		if err := os.Symlink(to, JournalPath(path)); err != nil {
 			t.Skip(err)
@@ -135,14 +134,12 @@ func TestJournalFollows(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "host.json"), filepath.Join(dir, "host-2.json")
 	mark := NewMark()
-	j := must.Get(MakeJournal(from, mark))
-	j.Close()
+	must.Get(MakeJournal(from, mark)).Close()
 	MoveJournal(from, to, NewMark()) // of another file
 	check.ErrorIs(t, must.Err(os.Stat(JournalPath(to))), fs.ErrNotExist, "another file's journal went along")
 	MoveJournal(from, to, mark)
 	check.ErrorIs(t, must.Err(os.Stat(JournalPath(from))), fs.ErrNotExist, "the journal is at its old place")
-	in := must.Get(OpenJournal(to, mark))
-	in.Close()
+	must.Get(OpenJournal(to, mark)).Close()
 	must.Do(os.WriteFile(JournalPath(from), []byte("theirs"), 0o600))
 	MoveJournal(to, from, mark)
 	check.Equal(t, string(must.Get(os.ReadFile(JournalPath(from)))), "theirs", "ReadFile")

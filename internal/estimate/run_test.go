@@ -49,8 +49,7 @@ func multiplying() *params.File {
 // One wrong element of a product is found.
 func TestChecksProducts(t *testing.T) {
 	m := surveytest.Machine(t, 1)
-	place := must.Get(m.Place(numa.Local, 4))
-	run := must.Get(Cannon{N: 24, P: 4}.lay(place, true, false))
+	run := must.Get(Cannon{N: 24, P: 4}.lay(must.Get(m.Place(numa.Local, 4)), true, false))
 	defer run.close()
 	must.Get(run.once(context.Background()))
 	for at := range run.ranks[3].a {

@@ -27,8 +27,7 @@ func TestOpen(t *testing.T) {
 	_, err := Open(path)
 	check.True(t, errors.Is(err, fs.ErrNotExist) && err.Error() == path+" is not there: check its name", "%v", err)
 	must.Do(os.WriteFile(path, nil, 0o600))
-	f := must.Get(Open(path))
-	f.Close()
+	must.Get(Open(path)).Close()
 	check.Equal(t, fmt.Sprint(must.Err(Open(filepath.Join(path, "b")))), path+"/b cannot be read: not a directory", "error")
 }
 

@@ -104,7 +104,7 @@ func TestChannelOf(t *testing.T) {
 	} {
 		results := must.Get(Read(strings.NewReader(tt.text), "out.txt"))
 		left, lacking := results.SayPairs(tt.pairs)
-		check.True(t, len(left) == 0 && lacking <= 0, "%s: pairs %v are left, those of line %d lack", tt.name, left, lacking)
+		check.True(t, len(left) == 0 && lacking == 0, "%s: pairs %v are left, those of line %d lack", tt.name, left, lacking)
 		c := must.Get(ChannelOf(results.Times, tt.copies))
 		check.Near(t, c.Overhead.Center, overhead, 0.01, "%s: o, ns", tt.name)
 		for _, want := range []struct {

@@ -91,8 +91,7 @@ func killed(t *testing.T, compiler []string, launcher string, points []string) {
 		names, _ := filepath.Glob(filepath.Join(folder, results, "*"))
 		times := 0
 		for _, name := range names {
-			text := must.Get(os.ReadFile(name))
-			times += strings.Count(string(text), "\ntime\t")
+			times += strings.Count(string(must.Get(os.ReadFile(name))), "\ntime\t")
 		}
 		check.Equal(t, times, timed, "%s: times and settings", point)
 	}

@@ -244,8 +244,7 @@ func TestLaunchers(t *testing.T) {
 	for _, launcher := range []string{"openmpi", "hosts"} { // package mapping reads both
 		var b bytes.Buffer
 		must.Do(r.WriteFor(launcher, m, &b))
-		order := must.Get(mapping.Read(&b, "f"))
-		on := must.Get(order.Map(16, 2))
+		on := must.Get(must.Get(mapping.Read(&b, "f")).Map(16, 2))
 		for process := range 16 {
 			node, _ := r.Place(m, process)
 			check.Equal(t, on.Node(process), node, "%s: node of process %d", launcher, process)

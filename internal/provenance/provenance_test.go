@@ -30,8 +30,7 @@ func machine(t *testing.T, pairs ...string) Provenance {
 		must.Do(os.MkdirAll(filepath.Dir(name), 0o755))
 		must.Do(os.WriteFile(name, []byte(pairs[i+1]+"\n"), 0o600))
 	}
-	m := must.Get(numa.Discover(root))
-	return Read(root, m)
+	return Read(root, must.Get(numa.Discover(root)))
 }
 
 func TestWarnings(t *testing.T) {

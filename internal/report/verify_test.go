@@ -183,8 +183,7 @@ func measuredPatterns() *verify.PatternResult {
 		d.Rows = append(d.Rows, r)
 	}
 	for _, name := range []string{verify.Permutation, "scatter"} {
-		p := must.Get(verify.LookupPattern(name))
-		d.Patterns = append(d.Patterns, p)
+		d.Patterns = append(d.Patterns, must.Get(verify.LookupPattern(name)))
 	}
 	line("permutation-1", verify.Permutation, 320, 256, false)
 	line(verify.Permutation, verify.Permutation, 400, 300, false)

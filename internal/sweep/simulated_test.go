@@ -70,7 +70,7 @@ func TestSimulatedLaw(t *testing.T) {
 		t.Errorf("σ = %v, κ = %v, put in %g and %g; %v", law.Sigma, law.Kappa, sim.Sigma, sim.Kappa, err)
 	}
 	b := f.Begun()
-	check.True(t, b.Late >= b.Batches/200 && b.Late <= b.Batches/10 && b.Forced <= 0, "of some 1 %% late starts: %+v", b)
+	check.True(t, b.Late >= b.Batches/200 && b.Late <= b.Batches/10 && b.Forced == 0, "of some 1 %% late starts: %+v", b)
 	check.Empty(t, doubt.Of(f), "doubts")
 }
 

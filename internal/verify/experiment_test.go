@@ -59,8 +59,7 @@ func experiment(t *testing.T, r Request, slower float64) *Experiment {
 		if c.Kind != params.CollectiveCell {
 			continue
 		}
-		of := must.Get(e.schedules.caseOf(c.Key, 4))
-		set(c, cost(setups.Collective{Schedule: of.Schedule}))
+		set(c, cost(setups.Collective{Schedule: must.Get(e.schedules.caseOf(c.Key, 4)).Schedule}))
 	}
 	return e
 }

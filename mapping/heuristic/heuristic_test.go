@@ -239,8 +239,7 @@ func TestESOnManyNodes(t *testing.T) {
 func gains(t *testing.T, m *Machine, x *comm.Matrix, base Mapping) (all [3]float64) {
 	t.Helper()
 	for i, of := range []method{methods[4], methods[3], methods[2]} {
-		at := must.Get(of.of(m, x))
-		all[i] = 100 * (1 - float64(hopBytes(m, x, at))/float64(hopBytes(m, x, base)))
+		all[i] = 100 * (1 - float64(hopBytes(m, x, must.Get(of.of(m, x))))/float64(hopBytes(m, x, base)))
 	}
 	return all
 }

@@ -66,8 +66,7 @@ func TestFitWithoutBandwidth(t *testing.T) {
 	for i, m := range []int{4096, 8192, 16384, 32768} {
 		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.DiskCell, Bytes: m}.Named("read-cached"), Time: fit.Median([]float64{1000 - 50*float64(i)})})
 	}
-	text := must.Get(json.Marshal(Fits(f.Cells)))
-	contains.All(t, string(text), `"mb_s":null`)
+	contains.All(t, string(must.Get(json.Marshal(Fits(f.Cells)))), `"mb_s":null`)
 	tables := Tables(f)
 	last := tables[len(tables)-1]
 	check.True(t, last.Title == "T = T_s + m·τ" && len(last.Rows) == 1 && last.Rows[0][3] == "-", "%+v", last)

@@ -105,8 +105,7 @@ func TestAdmits(t *testing.T) {
 // peak is the peak memory of this process since the last call, bytes.
 func peak(t *testing.T) (bytes int) {
 	t.Helper()
-	text := must.Get(os.ReadFile("/proc/self/status"))
-	_, after, _ := strings.Cut(string(text), "VmHWM:")
+	_, after, _ := strings.Cut(string(must.Get(os.ReadFile("/proc/self/status"))), "VmHWM:")
 	must.Get(fmt.Sscan(after, &bytes))
 	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
 		t.Skipf("the peak of this process is unknown: %v", err)
