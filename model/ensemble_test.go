@@ -68,9 +68,8 @@ func TestEnsembleIntervals(t *testing.T) {
 		for i := range ratios {
 			ratios[i] /= drawn[i]
 		}
-		if w := e.Interval(other.Seconds/c.Seconds, ratios).Width(); !(w < tt.least/4) {
-			t.Errorf("%d sessions of %d launches: the ratio of two costs is uncertain by ±%.3f", tt.sessions, tt.launches, w)
-		}
+		w := e.Interval(other.Seconds/c.Seconds, ratios).Width()
+		check.True(t, w < tt.least/4, "%d sessions of %d launches: the ratio of two costs is uncertain by ±%.3f", tt.sessions, tt.launches, w)
 	}
 }
 

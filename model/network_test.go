@@ -21,8 +21,7 @@ func network(t testing.TB, machine, kind string) *Network {
 	t.Helper()
 	f := must.Get(os.Open(snapshot.Shared(t, "params", machine, kind+".txt")))
 	defer f.Close()
-	table := must.Get(params.ReadText(f, f.Name()))
-	n := &Network{Network: params.Network{Name: kind, Kind: "ib"}, Table: table}
+	n := &Network{Network: params.Network{Name: kind, Kind: "ib"}, Table: must.Get(params.ReadText(f, f.Name()))}
 	if kind == "TCP" {
 		n.Kind, n.Copies = "tcp", 2
 	}

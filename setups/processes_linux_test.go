@@ -30,8 +30,7 @@ func TestMain(m *testing.M) {
 // processTeam is a team of processes on CPUs that may be used, or the test is skipped.
 func processTeam(t *testing.T, tau int) *Team {
 	t.Helper()
-	place := must.Get(must.Get(numa.Discover("/")).Place(numa.Local, tau))
-	team := must.Get(NewProcesses(place))
+	team := must.Get(NewProcesses(must.Get(must.Get(numa.Discover("/")).Place(numa.Local, tau))))
 	t.Cleanup(team.Close)
 	return team
 }

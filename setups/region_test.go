@@ -214,8 +214,7 @@ func TestOversubscribedTeamsShareNothing(t *testing.T) {
 		}
 	}
 	team := team(t, tau)
-	allgather := must.Get(collective.Lookup("allgather:ring"))
-	s := must.Get(allgather.Schedule(collective.Call{P: tau, M: 1000}))
+	s := must.Get(must.Get(collective.Lookup("allgather:ring")).Schedule(collective.Call{P: tau, M: 1000}))
 	room := Room{Bytes: 1 << 16, Memory: true}
 	all := func(ctx context.Context) (errs [5]error) {
 		trial := Trial{Setup: Ring, Segments: 2, SegmentBytes: 512, K: 2, Bytes: 1000, Messages: 2, Batches: 2, ArenaBytes: 1 << 14}

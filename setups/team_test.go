@@ -187,8 +187,7 @@ func TestWalk(t *testing.T) {
 // was used once: bytes beyond the messages stay.
 func TestTurnsLayNothingAnew(t *testing.T) {
 	team := team(t, 2)
-	allgather := must.Get(collective.Lookup("allgather:ring"))
-	schedule := must.Get(allgather.Schedule(collective.Call{P: 2, M: 8 << 10}))
+	schedule := must.Get(must.Get(collective.Lookup("allgather:ring")).Schedule(collective.Call{P: 2, M: 8 << 10}))
 	const mark = 0x5a
 	for i, s := range []Setup{Ring, Sendrecv, Ping, Own, Isolated, Bare, Share, Ring} {
 		for _, wanted := range []int{0, 64 << 20} {
@@ -357,8 +356,7 @@ func TestManyRanks(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	const ranks = 256
-	a := must.Get(collective.Lookup("alltoall:pairwise"))
-	s := must.Get(a.Schedule(collective.Call{P: ranks, M: 8}))
+	s := must.Get(must.Get(collective.Lookup("alltoall:pairwise")).Schedule(collective.Call{P: ranks, M: 8}))
 	check.NoError(t, must.Err(team(t, ranks).RunCollective(context.Background(), Collective{Schedule: s, Segments: 1, SegmentBytes: 64, Runs: 1})), "RunCollective")
 }
 

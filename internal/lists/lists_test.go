@@ -20,9 +20,8 @@ func TestLists(t *testing.T) {
 	check.Slices(t, odd, []int{3, 1, 3, 1}, "Filter")
 	one := Find(numbers, func(n int) bool { return n < 3 })
 	check.True(t, one == &numbers[1] && Find(numbers, func(n int) bool { return n > 3 }) == nil, "Find is wrong")
-	if odd[0] = 7; numbers[0] != 3 {
-		t.Error("Filter changed its argument")
-	}
+	odd[0] = 7
+	check.Equal(t, numbers[0], 3, "what Filter was given")
 	check.Slices(t, Unique(numbers), []int{3, 1, 2}, "Unique")
 	check.Equal(t, len(Unique(Indices(1<<18))), 1<<18, "Unique of many elements") // 512 CPUs have 130,816 pairs: not in quadratic time
 	if got := Rising(numbers); !slices.Equal(got, []int{1, 2, 3}) || numbers[0] != 3 {

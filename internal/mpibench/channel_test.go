@@ -2,7 +2,6 @@ package mpibench
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 
@@ -115,9 +114,8 @@ func TestChannelOf(t *testing.T) {
 			var taus []int
 			for _, l := range want.got {
 				taus = append(taus, l.Tau)
-				if x := transferOf(l.Bytes, l.Tau, share); math.Abs(l.Time.Center-x) > 1e-3*x+0.01 {
-					t.Errorf("%s, %s: L(%d,%d) is %g ns, want %g", tt.name, want.what, l.Bytes, l.Tau, l.Time.Center, x)
-				}
+				x := transferOf(l.Bytes, l.Tau, share)
+				check.Near(t, l.Time.Center, x, 1e-3*x+0.01, "%s, %s: L(%d,%d), ns", tt.name, want.what, l.Bytes, l.Tau)
 			}
 			check.Slices(t, lists.Rising(taus), want.taus, "%s, %s: τ", tt.name, want.what)
 		}

@@ -85,8 +85,7 @@ func TestWriteReplaces(t *testing.T) {
 			for name, want := range map[string]fs.FileMode{"x": 0o644, "old": 0o640} {
 				files[name] = "long after"
 				check.NoError(t, Write(filepath.Join(dir, name), text(files[name])), "%s", who)
-				info := must.Get(os.Stat(filepath.Join(dir, name)))
-				check.Equal(t, info.Mode()&^0o022, want&^0o022, "mode of %s", name)
+				check.Equal(t, must.Get(os.Stat(filepath.Join(dir, name))).Mode()&^0o022, want&^0o022, "mode of %s", name)
 			}
 			holds(t, dir, files)
 		})

@@ -240,9 +240,7 @@ func TestCheckStates(t *testing.T) {
 	} {
 		var b strings.Builder
 		b.WriteString(tt.c.Performance(compare.Levels{Warning: 0.1, Critical: 0.3}) + tt.c.Metrics())
-		if !strings.HasSuffix(b.String(), "\n# EOF\n") {
-			t.Errorf("%s: metrics end with %q", tt.name, b.String()[max(0, b.Len()-20):])
-		}
+		check.True(t, strings.HasSuffix(b.String(), "\n# EOF\n"), "%s: metrics without their end:\n%s", tt.name, &b)
 		must.Do(tt.c.WriteJSON(&b))
 		contains.All(t, b.String(), tt.says...)
 		contains.None(t, b.String(), tt.never...)

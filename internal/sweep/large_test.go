@@ -131,8 +131,7 @@ func TestLargeMachines(t *testing.T) {
 			}
 			p := must.Get(model.NewPredictor(f, model.Choice{}))
 			for _, name := range []string{"bcast:binomial", "allgather:ring"} {
-				a := must.Get(collective.Lookup(name))
-				schedule := must.Get(a.Schedule(collective.Call{P: s.Cores, M: 64 << 10}))
+				schedule := must.Get(must.Get(collective.Lookup(name)).Schedule(collective.Call{P: s.Cores, M: 64 << 10}))
 				if cost, err := p.Cost(schedule); err != nil || !(cost.Seconds > 0) {
 					t.Errorf("%v, %v, %s: %+v, %v", s, budget, name, cost, err)
 				}

@@ -59,9 +59,8 @@ func TestStates(t *testing.T) {
 					continue
 				}
 				in.Time = in.Replicates(f).Estimate()
-				if want := states[i].Times * s.L(c.Bytes, cpus); math.Abs(in.Segment().Center/want-1) > 0.02 {
-					t.Errorf("seed %d: L(%d,%d) is %v in %v, put in %g", seed, c.Bytes, cpus, in.Segment(), state, want)
-				}
+				want := states[i].Times * s.L(c.Bytes, cpus)
+				check.Near(t, in.Segment().Center/want, 1, 0.02, "seed %d: L(%d,%d) in %v by the one put in", seed, c.Bytes, cpus, state)
 			}
 		}
 	}

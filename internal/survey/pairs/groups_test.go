@@ -201,8 +201,7 @@ func TestMovingIsNoGroup(t *testing.T) {
 				continue
 			}
 			f, _ := moving(t, 8, launches, seed)
-			p := must.Get(f.Pairs())
-			check.Empty(t, FindGroups(p, f.Provenance.Levels), "seed %d, %d launches", seed, launches)
+			check.Empty(t, FindGroups(must.Get(f.Pairs()), f.Provenance.Levels), "seed %d, %d launches", seed, launches)
 		}
 	}
 }

@@ -66,9 +66,8 @@ func TestKeys(t *testing.T) {
 		asked.Operators = append(asked.Operators, o.Name)
 	}
 	check.Equal(t, len(Keys(asked, 4))-len(ks), 3*(15*22-3), "cells more with all sizes of all operators") // without the scalar operator
-	if n := len(Keys(p, 1)); n != len(ks)-2*2*2*8-2 {
-		t.Errorf("on one CPU %d cells of %d: messages and exchanges need two, and sendrecv of τ = 1 takes the place of isolated", n, len(ks))
-	}
+	// Messages and exchanges need two CPUs, and sendrecv of τ = 1 takes the place of isolated.
+	check.Equal(t, len(Keys(p, 1)), len(ks)-2*2*2*8-2, "cells on one CPU")
 	var sizes []int
 	for _, k := range ks {
 		if k.Kind == params.MessageCell && k.Placement == numa.Local && !k.OffCache {
@@ -140,9 +139,7 @@ func TestTiers(t *testing.T) {
 	check.Equal(t, tier["overhead0"], tier["null0"], "tiers of o and y")
 	order := []string{"null0", "transfer1", "copy64", "gamma64SUM_I", "gamma64SUM_R", "gamma64MAX_R", "gamma64MAX_I", "gamma64MAXLOC_R"}
 	for i := 1; i < len(order); i++ {
-		if tier[order[i]] <= tier[order[i-1]] {
-			t.Errorf("%s is of tier %d, %s of %d", order[i-1], tier[order[i-1]], order[i], tier[order[i]])
-		}
+		check.True(t, tier[order[i]] > tier[order[i-1]], "%s is not of a later tier than %s", order[i], order[i-1])
 	}
 }
 
