@@ -43,9 +43,9 @@ func (m *machine) channels(transport params.Transport, look func(*measured) curv
 	return c
 }
 
-// leavingCache are exchanges of cached data into memory. Reading data from memory makes a ring dearer by its
-// time off cache less that in cache. In an exchange that writes to memory as well this is hidden in part:
-// between all of it and nothing lies the mean.
+// leavingCache are exchanges of cached data into memory. A ring off cache reads from memory and writes into a
+// cache, so its time beyond that in cache is what reading costs. In an exchange between memories an unknown
+// part of this overlaps with writing: half of it is subtracted, the middle of the bounds.
 func (c *Channels) leavingCache(at func(Way, Place, Place) Channel) Transfers {
 	both, read, none := c.transfers[at(Exchange, 0, 0)], c.transfers[at(Exchange, Untouched, OwnCache)], c.transfers[at(Exchange, OwnCache, OwnCache)]
 	return Transfers{y: both.flag, l: func(m, tau int) (seconds float64, extrapolated bool) {

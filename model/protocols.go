@@ -149,9 +149,10 @@ func (p protocols) toSelf(stage *collective.Stage, t mapping.Traffic, symbols Sy
 	add(p.computing(p.instructions(&collective.Stage{Pattern: collective.OneWay}, p.library.Of(p.library.Self))))
 	if single := slices.IndexFunc(p.library.Ways, func(w mpi.Way) bool { return w.Single }); bytes > p.library.Self && single >= 0 {
 		way = single
-		message := *stage
+		message, m := *stage, p.ways[way]
 		message.Pattern, message.Shape = collective.OneWay, []collective.Batch{{Count: ranks, Bytes: bytes}}
-		return p.ways[way].terms(symbols)(&message, mapping.Traffic{}, mark)
+		m.whole = stage
+		return m.terms(symbols)(&message, mapping.Traffic{}, mark)
 	}
 	mark(Term{Count: Count{Fixed: 1}, Parameter: "o", Bytes: bytes})
 	p.ways[way].localTerms(stage, t, symbols, func(term Term) {
