@@ -99,14 +99,14 @@ func (t Test) difference(log float64, parts []part) (d Difference) {
 }
 
 // SessionsFor is the number of further sessions on each side that would halve the minimum detectable effect
-// visible of that many sessions, at the same variation between sessions; 0 if more than 20 times as many
-// would be needed.
-func (t Test) SessionsFor(sessions int, visible float64) int {
+// visible of that many sessions, at the same variation between sessions and the same least effect; 0 if more
+// than 20 times as many would be needed.
+func SessionsFor(sessions int, visible, least float64) int {
 	detectable := func(k int) float64 { // relative to the standard deviation
 		df := driftWeight + 2*float64(k-1)
 		return (quantile(df, 1-halfLevel/2) + quantile(df, power)) * math.Sqrt(2/float64(k))
 	}
-	least := math.Log1p(t.Least)
+	least = math.Log1p(least)
 	now := math.Log1p(visible) - least
 	for more := 1; more <= 20*sessions; more++ {
 		if math.Expm1(least+now*detectable(sessions+more)/detectable(sessions)) <= visible/2 {

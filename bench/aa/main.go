@@ -14,6 +14,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 
 	"github.com/aclements/go-moremath/stats"
 	"golang.org/x/perf/benchmath"
@@ -24,10 +25,14 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-var test = fit.Test{Drift: compare.DefaultDrift, Least: compare.DefaultLeast}
+var test = compare.Test{Least: compare.DefaultLeast}
 
 func main() {
-	flag.Float64Var(&test.Drift, "drift", test.Drift, "what sessions are taken to differ by, as compare's")
+	flag.Func("drift", "what sessions are taken to differ by: a share, as compare's", func(text string) error {
+		share, err := strconv.ParseFloat(text, 64)
+		test.Drift = compare.Everywhere(share)
+		return err
+	})
 	flag.Parse()
 	paths, changed := flag.Args(), []string(nil)
 	if i := slices.Index(paths, "-b"); i >= 0 {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/doubt"
@@ -33,14 +32,14 @@ type checkRequest struct {
 	baseline, prom string
 	time           time.Duration
 	levels         compare.Levels
-	drift          float64 // negative: the baseline's own
-	peak           float64 // GB/s of memory; 0: from the baseline or the firmware
+	drift          *compare.Drift // nil: the baseline's own
+	peak           float64        // GB/s of memory; 0: from the baseline or the firmware
 	perf, json     bool
 }
 
 // checkFlags is the subcommand. Errors are printed as a line of state unknown.
 func checkFlags(flags *argument.Set) action {
-	req := &checkRequest{drift: -1}
+	req := &checkRequest{}
 	req.add(flags)
 	flags.Failed = func(out io.Writer, err error) error {
 		if req.checkProm() != nil {
@@ -102,7 +101,7 @@ func (req *checkRequest) add(flags *argument.Set) {
 	flags.DurationVar(&req.time, "time", 8*time.Second, "time for all, 10s at the most")
 	argument.Var(flags, &req.levels.Warning, "warning", "10%", "a cell that is slower by this `share` is a warning", argument.Share(100))
 	argument.Var(flags, &req.levels.Critical, "critical", "30%", "a cell that is slower by this `share` is critical", argument.Share(100))
-	argument.Var(flags, &req.drift, "drift", "", "difference assumed between sessions of one machine: a `share`, one standard deviation (default the baseline's, if it has three sessions or more, else "+assumedDrift()+")", argument.Share(1))
+	addDrift(flags, &req.drift, "", "the baseline's, if it has three sessions or more, else ")
 	addPeak(flags, &req.peak)
 	flags.StringVar(&req.prom, "prom", "", "write a `file` for the textfile collector of Prometheus's node exporter, too")
 	flags.BoolVar(&req.perf, "perfdata", false, "append each cell's ratio to the baseline to the line")
@@ -174,11 +173,7 @@ func (req *checkRequest) check(ctx context.Context, out io.Writer, errOut *messa
 
 // judge compares a file with the baseline.
 func (req *checkRequest) judge(was, now *params.File) *compare.Baseline {
-	drift := req.drift
-	if drift < 0 {
-		drift = compare.OwnDrift(was)
-	}
-	b := compare.NewBaseline(was, now, fit.Test{Drift: drift, Least: compare.DefaultLeast}, req.levels)
+	b := compare.NewBaseline(was, now, compare.Test{Drift: req.drift, Least: compare.DefaultLeast}, req.levels)
 	got, known := onCPU()
 	starved := known && got < leastCPU
 	switch {
@@ -188,7 +183,7 @@ func (req *checkRequest) judge(was, now *params.File) *compare.Baseline {
 		b.Text += "; add sessions at other times (taulop sweep -add " + req.baseline + ")"
 	case b.State == compare.Unknown && len(b.Cells) > 0:
 		b.Text += "; add some at other times (taulop sweep -add " + req.baseline + ")"
-		if req.drift < 0 {
+		if req.drift == nil {
 			b.Text += ", or say what hours differ by (-drift)"
 		}
 	}

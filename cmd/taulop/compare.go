@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
@@ -32,7 +31,7 @@ type compareRequest struct {
 // compareFlags is the subcommand.
 func compareFlags(flags *argument.Set) action {
 	var req compareRequest
-	var test fit.Test
+	var test compare.Test
 	choice := &req.choice
 	argument.Var(flags, &choice.Sizes, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default the segment's size S)", argument.Rising(argument.Messages(0)))
 	argument.Var(flags, &choice.Setups, "setup", "", "`list` of setups: "+strings.Join(setupNames(), ", ")+" (default all)", argument.Names, setupNames()...)
@@ -120,15 +119,19 @@ func skippedFiles(errOut *messages, skipped []error, files int) error {
 // percent writes a share as a flag's value.
 func percent(share float64) string { return strconv.FormatFloat(100*share, 'g', 6, 64) + "%" }
 
-// assumedDrift says what drift is assumed.
-func assumedDrift() string {
-	return percent(compare.DefaultDrift) + ", or " + percent(compare.MixedDrift) + " where a file does not tell states of the machine apart"
+// addDrift adds -drift, of sessions at different hours.
+func addDrift(flags *argument.Set, to **compare.Drift, of, otherwise string) {
+	usage := fmt.Sprintf("difference assumed between sessions of one machine%s: a `share`, one standard deviation (default %s%v, or %v where a file does not tell states of the machine apart)",
+		of, otherwise, compare.DefaultDrift, compare.MixedDrift)
+	argument.Var(flags, to, "drift", "", usage, func(text string) (*compare.Drift, error) {
+		share, err := argument.Share(1)(text)
+		return compare.Everywhere(share), err
+	})
 }
 
 // addTest adds the flags of the test whether machines differ.
-func addTest(flags *argument.Set, test *fit.Test) {
-	test.Drift = -1 // assumed
-	argument.Var(flags, &test.Drift, "drift", "", "difference assumed between sessions of one machine, for files with one session: a `share`, one standard deviation (default "+assumedDrift()+")", argument.Share(1))
+func addTest(flags *argument.Set, test *compare.Test) {
+	addDrift(flags, &test.Drift, ", for files with one session", "")
 	argument.Var(flags, &test.Least, "least", percent(compare.DefaultLeast), "the least difference between machines that is reported: a `share`", argument.Share(1))
 }
 

@@ -137,8 +137,9 @@ func TestCheckIsOneLine(t *testing.T) {
 // Sessions that are said not to differ have no other difference.
 func TestCheckDrift(t *testing.T) {
 	was := loadParams(t, node(t, t.TempDir(), "host", 1000, 0.3, 0.02, 1, 2))
-	for given, want := range map[float64]float64{-1: compare.OwnDrift(was), 0: 0, 0.05: 0.05} {
-		check.Equal(t, (&checkRequest{drift: given}).judge(was, was).Drift, want, "%g", given)
+	check.Equal(t, (&checkRequest{}).judge(was, was).Drift, compare.OwnDrift(was), "none given")
+	for _, share := range []float64{0, 0.05} {
+		check.Equal(t, (&checkRequest{drift: compare.Everywhere(share)}).judge(was, was).Drift, *compare.Everywhere(share), "%g", share)
 	}
 }
 

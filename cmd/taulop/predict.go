@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/predict"
@@ -17,7 +16,7 @@ import (
 func predictFlags(flags *argument.Set) action {
 	var (
 		req  costRequest
-		test fit.Test
+		test compare.Test
 		to   destination
 	)
 	req.add(flags, "1K:4M")
@@ -49,11 +48,8 @@ func predictFlags(flags *argument.Set) action {
 		for _, m := range machines {
 			warn(errOut, m.warnings)
 		}
-		if test.Drift < 0 {
-			test.Drift = compare.AssumedDrift(files...)
-		}
 		if len(docs) > 1 {
-			return to.put(out, report.Machines(predict.NewMachines(docs, req.Named(), test)))
+			return to.put(out, report.Machines(predict.NewMachines(docs, req.Named(), test.Between(files, req.choice.OffCache))))
 		}
 		if doc := docs[0]; to.valued() { // CSV and TSV have no columns for it
 			if doc.States != "" {

@@ -34,10 +34,10 @@ type Levels struct{ Warning, Critical float64 }
 // A Baseline is a machine compared with an earlier file.
 type Baseline struct {
 	Machine  string          `json:"machine"`
-	Of       string          `json:"baseline"`          // the machine that the baseline is of
-	State    State           `json:"state"`             // 0 to 3
-	Sessions int             `json:"sessions"`          // of the baseline, sessions less than an hour apart counted as one; of several states the least number
-	Drift    float64         `json:"drift"`             // what sessions are taken to differ by, one standard deviation
+	Of       string          `json:"baseline"` // the machine that the baseline is of
+	State    State           `json:"state"`    // 0 to 3
+	Sessions int             `json:"sessions"` // of the baseline, sessions less than an hour apart counted as one; of several states the least number
+	Drift    Drift           `json:"drift"`
 	Visible  float64         `json:"visible,omitempty"` // the change that would have been found, the median over cells; 0: nothing was tested
 	States   []BaselineState `json:"states,omitempty"`  // that the machine was in, rising; none where it and its baseline stayed in one
 	Cells    []BaselineCell  `json:"cells"`             // that were measured again, in the order in which they matter, cells without state first
@@ -66,11 +66,11 @@ type BaselineCell struct {
 
 // OwnDrift is the standard deviation of a file's sessions that are an hour or more apart, and
 // AssumedDrift with fewer than three.
-func OwnDrift(f *params.File) float64 {
+func OwnDrift(f *params.File) Drift {
 	const least = 3
 	f = hourly(f)
 	if _, _, sessions := f.Components(); f.Sessions() >= least && !math.IsNaN(sessions) {
-		return sessions
+		return *Everywhere(sessions)
 	}
 	return AssumedDrift(f)
 }
@@ -117,8 +117,12 @@ func hourly(f *params.File) *params.File {
 // slower if the test says so, corrected for the number of cells, and its ratio is above a level. The
 // result is Unknown if a critical change would have gone unseen, unless a visible one was found, and if
 // the baseline has none of the machine's states.
-func NewBaseline(was, now *params.File, test fit.Test, levels Levels) *Baseline {
-	b := &Baseline{Machine: now.Provenance.Machine(), Of: was.Provenance.Machine(), Drift: test.Drift}
+func NewBaseline(was, now *params.File, test Test, levels Levels) *Baseline {
+	if test.Drift == nil {
+		drift := OwnDrift(was)
+		test.Drift = &drift
+	}
+	b := &Baseline{Machine: now.Provenance.Machine(), Of: was.Provenance.Machine(), Drift: *test.Drift}
 	began := was.Sessions()
 	was = hourly(was)
 	if b.Sessions = was.Sessions(); b.Sessions < began {
@@ -178,7 +182,7 @@ func (b *Baseline) meet(was, now *params.File) {
 }
 
 // add compares the cells that both files have and that are taken by some.
-func (b *Baseline) add(state params.State, was, now *params.File, test fit.Test, some func(params.Key) bool) {
+func (b *Baseline) add(state params.State, was, now *params.File, test Test, some func(params.Key) bool) {
 	at := lists.Index(was.Cells, func(c params.Cell) params.Key { return c.Key })
 	for i := range now.Cells {
 		c := &now.Cells[i]
@@ -188,7 +192,7 @@ func (b *Baseline) add(state params.State, was, now *params.File, test fit.Test,
 		}
 		old := &was.Cells[first]
 		before := old.Replicates(was)
-		if r := ratio(old.Time, before, c.Time, c.Replicates(now), test); r != nil {
+		if r := ratio(old.Time, before, c.Time, c.Replicates(now), test.of(c.Key)); r != nil {
 			if state.NS > 0 {
 				met := lists.Filter(before, func(session []float64) bool { return len(session) > 0 })
 				b.Sessions = min(b.Sessions, len(met))

@@ -34,9 +34,9 @@ func TestBaseline(t *testing.T) {
 	found := make(map[string]map[State]int)
 	for range 200 {
 		was := hours(r, "node07", 5, 0.02, same)
-		test := fit.Test{Drift: OwnDrift(was), Least: DefaultLeast}
-		if !(test.Drift > 0 && test.Drift < 0.1) {
-			t.Fatalf("drift %g of sessions that differ by 0.02", test.Drift)
+		test := Test{Least: DefaultLeast}
+		if drift := OwnDrift(was); !(drift.InCache > 0 && drift.InCache < 0.1) || drift.OffCache != drift.InCache {
+			t.Fatalf("drift %v of sessions that differ by 0.02", drift)
 		}
 		for name, slower := range map[string]func(int) float64{
 			"same":     same,
@@ -65,12 +65,12 @@ func TestBaselineUnknown(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	same := func(int) float64 { return 1 }
 	once, other := hours(r, "golden", 1, 0, same), hours(r, "node07", 1, 0, same)
-	test := fit.Test{Drift: OwnDrift(once), Least: DefaultLeast}
-	check.Equal(t, test.Drift, MixedDrift, "drift of one session")
+	test := Test{Least: DefaultLeast}
+	check.Equal(t, OwnDrift(once), MixedDrift, "drift of one session")
 	b := NewBaseline(once, other, test, Levels{0.1, 0.3})
 	check.Equal(t, b.State, Unknown, "state")
 	contains.All(t, b.Text, "cannot be told from the hour: the baseline has 1 session")
-	b = NewBaseline(once, other, fit.Test{Drift: 0.01, Least: DefaultLeast}, Levels{0.1, 0.3})
+	b = NewBaseline(once, other, Test{Drift: Everywhere(0.01), Least: DefaultLeast}, Levels{0.1, 0.3})
 	check.Equal(t, b.State, OK, "state")
 	contains.All(t, b.Text, "none of 10 cells is slower than on golden by 10 % or more")
 	for slower, want := range map[float64]State{3: Unknown, 6: Critical} { // a factor of 4.3 would have been seen
@@ -82,7 +82,7 @@ func TestBaselineUnknown(t *testing.T) {
 	for i := range other.Cells {
 		other.Cells[i].Samples = other.Cells[i].Samples[:5]
 	}
-	if b = NewBaseline(once, other, fit.Test{Drift: 0.01}, Levels{0.1, 0.3}); b.State != Unknown || !strings.HasPrefix(b.Text, "nothing could be tested") {
+	if b = NewBaseline(once, other, Test{Drift: Everywhere(0.01)}, Levels{0.1, 0.3}); b.State != Unknown || !strings.HasPrefix(b.Text, "nothing could be tested") {
 		t.Errorf("%v: %s", b.State, b.Text)
 	}
 	check.Equal(t, fmt.Sprint(OK, Warned, Critical, Unknown), "OK WARNING CRITICAL UNKNOWN", "states")
@@ -117,7 +117,7 @@ func TestBaselineStates(t *testing.T) {
 		for i := range tt.now.Launches {
 			tt.now.Launches[i].Session = 0
 		}
-		b := NewBaseline(tt.was, tt.now, fit.Test{Drift: 0.01, Least: DefaultLeast}, Levels{0.1, 0.3})
+		b := NewBaseline(tt.was, tt.now, Test{Drift: Everywhere(0.01), Least: DefaultLeast}, Levels{0.1, 0.3})
 		if b.State != tt.want || !strings.Contains(b.Text, tt.says) || b.Unmet() != (tt.flags == nil) {
 			t.Errorf("%s: %v: %s", tt.name, b.State, b.Text)
 		}
@@ -154,7 +154,7 @@ func TestHourly(t *testing.T) {
 			was.Launches[i].Began = tt.began[was.Launches[i].Session]
 		}
 		now := hours(rand.New(rand.NewPCG(3, 2)), "node07", 1, 0.02, func(int) float64 { return 1 })
-		b := NewBaseline(was, now, fit.Test{Drift: OwnDrift(was), Least: DefaultLeast}, Levels{0.1, 0.3})
+		b := NewBaseline(was, now, Test{Least: DefaultLeast}, Levels{0.1, 0.3})
 		check.Equal(t, b.Sessions, tt.want, "%v: sessions", tt.began)
 		check.Equal(t, was.Sessions(), len(tt.began), "%v: sessions of the file", tt.began)
 		check.Equal(t, b.Drift == AssumedDrift(was), tt.want < 3, "%v: drift %g is the assumed one", tt.began, b.Drift)
@@ -183,7 +183,7 @@ func TestBaselineOfMemory(t *testing.T) {
 			}
 			return f
 		}
-		b := NewBaseline(file(5), file(1), fit.Test{Drift: 0.02, Least: DefaultLeast}, Levels{0.1, 0.3})
+		b := NewBaseline(file(5), file(1), Test{Drift: Everywhere(0.02), Least: DefaultLeast}, Levels{0.1, 0.3})
 		if b.State != tt.want || !strings.Contains(b.Text, tt.text) || (b.Memory == nil) != (tt.peak == 0) {
 			t.Errorf("%g GB/s: %v, %s; want %v, %q", tt.peak, b.State, b.Text, tt.want, tt.text)
 		}

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
@@ -22,7 +21,7 @@ type Choice struct {
 	Placements []numa.Policy
 	Caches     []bool // off cache
 	Sizes      []int
-	Test       *fit.Test // nil: DefaultLeast; a negative Drift is AssumedDrift
+	Test       *Test // nil: DefaultLeast
 }
 
 // Advice for machines that have nothing in common.

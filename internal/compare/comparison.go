@@ -155,7 +155,7 @@ func sampled(c params.Cell) bool {
 	return (c.Kind == params.TransferCell || c.Variant != nil) && len(c.Samples) > 0
 }
 
-func newTable(channel Channel, all [][]Curve, test fit.Test) Table {
+func newTable(channel Channel, all [][]Curve, test Test) Table {
 	t := Table{Channel: channel}
 	var first *Curve
 	for _, curves := range all {
@@ -172,11 +172,11 @@ func newTable(channel Channel, all [][]Curve, test fit.Test) Table {
 			t.Taus = lists.Insert(t.Taus, p.Tau)
 		}
 	}
-	t.Conclusion = t.conclude(test)
+	t.Conclusion = t.conclude(test.of(channel.Key(0)))
 	return t
 }
 
-func newRow(curve, first *Curve, test fit.Test) Row {
+func newRow(curve, first *Curve, test Test) Row {
 	r := Row{Curve: *curve, Saturation: saturation(curve.Points)}
 	r.Points = slices.Clone(curve.Points)
 	var taus []int
@@ -185,7 +185,7 @@ func newRow(curve, first *Curve, test fit.Test) Row {
 		p := &r.Points[i]
 		if first != nil {
 			if one, measured := first.At(p.Tau); measured && (p.Tau > 1 || curve.Isolated == first.Isolated) {
-				p.Ratio = ratio(one.L, one.Replicates, p.L, p.Replicates, test)
+				p.Ratio = ratio(one.L, one.Replicates, p.L, p.Replicates, test.of(curve.Key(p.Tau)))
 			}
 		}
 		taus, L = append(taus, p.Tau), append(L, p.L.Center)

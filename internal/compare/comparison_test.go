@@ -51,7 +51,7 @@ func each(change func(*params.Cell)) func(*params.File) {
 func TestSignificance(t *testing.T) {
 	a := machine("a", map[int]float64{1: 1000, 2: 1100, 4: 2000})
 	b := machine("b", map[int]float64{1: 1001, 2: 1300, 8: 1500})
-	c := must.Get(New([]Machine{a, b}, Choice{Test: &fit.Test{}})) // as if hours did not differ
+	c := must.Get(New([]Machine{a, b}, Choice{Test: &Test{Drift: &Drift{}}})) // as if hours did not differ
 	row := &c.Tables[0].Rows[1]
 	if !c.Tables[0].Segment || !slices.Equal(c.Tables[0].Taus, []int{1, 2, 4, 8}) || len(c.Warnings) > 0 {
 		t.Errorf("%+v, warnings %v", c.Tables[0], c.Warnings)
@@ -134,7 +134,7 @@ func TestConclusion(t *testing.T) {
 		{[]Machine{machine("a", times(1000, 1100)), machine("b", map[int]float64{2: 1000, 4: 2000})}, []string{"A(τ) of b is unknown, since L(m,1) was not measured."}},
 		{[]Machine{machine("a", times(1000)), machine("b", times(1000, 2000))}, []string{"No τ above 1 was measured on all machines"}},
 	} {
-		c := must.Get(New(tt.machines, Choice{Test: &fit.Test{}})) // as if hours did not differ
+		c := must.Get(New(tt.machines, Choice{Test: &Test{Drift: &Drift{}}})) // as if hours did not differ
 		contains.All(t, c.Tables[0].Conclusion, tt.want...)
 	}
 }
@@ -368,7 +368,7 @@ func TestHeadline(t *testing.T) {
 		// What two sessions leave open is no noise.
 		{[]Machine{machine("a", slow, twice), machine("b", slow, twice)}, "a", "", ""},
 	} {
-		c := must.Get(New(tt.machines, Choice{Test: &fit.Test{Least: 0.03}}))
+		c := must.Get(New(tt.machines, Choice{Test: &Test{Drift: &Drift{}, Least: 0.03}}))
 		check.Equal(t, c.Tables[0].Rows[0].Machine, tt.reference, "machine to compare with")
 		if got := sentences(c.Warnings); !strings.Contains(got, tt.warning) || tt.warning == "" && strings.Contains(got, "too noisy") {
 			t.Errorf("warnings %q, want %q", got, tt.warning)

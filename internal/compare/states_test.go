@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
@@ -98,7 +97,7 @@ func TestStates(t *testing.T) {
 		{"elsewhere", []Machine{moved("b", 10, stay{500, 1, 1})}, []float64{0}, nil, "no two machines have a state in common", ""},
 		{"three", []Machine{moved("b", 8, stay{60, 1, 1}), moved("c", 9, stay{240, 1, 1.2})}, []float64{60, 240}, []int{0, 2}, "a 69 %", ""},
 	} {
-		c := must.Get(New(append([]Machine{a}, tt.others...), Choice{Test: &fit.Test{Drift: 0.01, Least: DefaultLeast}}))
+		c := must.Get(New(append([]Machine{a}, tt.others...), Choice{Test: &Test{Drift: Everywhere(0.01), Least: DefaultLeast}}))
 		if len(c.Tables) != len(tt.flags) || !strings.Contains(c.Compared(), tt.says) || (tt.says == "") != (c.Compared() == "") {
 			t.Errorf("%s: %d tables: %s", tt.name, len(c.Tables), c.Compared())
 			continue

@@ -46,7 +46,7 @@ type SurveyCell struct {
 }
 
 // surveys compares the surveys of machines in a state, kinds in the order of files.
-func surveys(state *InState, machines []Machine, test fit.Test) (all []SurveyTable) {
+func surveys(state *InState, machines []Machine, test Test) (all []SurveyTable) {
 	compared := make(map[params.Kind]bool)
 	for i, one := range machines {
 		cells := lists.Filter(one.File.Cells, func(c params.Cell) bool { return ofSurvey(c) && !compared[c.Kind] })
@@ -70,7 +70,7 @@ func surveys(state *InState, machines []Machine, test fit.Test) (all []SurveyTab
 func ofSurvey(c params.Cell) bool { return c.Variant != nil && c.Time.Center > 0 }
 
 // surveyRow compares a machine's cells with the cells of the first file.
-func surveyRow(firstFile *params.File, m Machine, first []params.Cell, test fit.Test) SurveyRow {
+func surveyRow(firstFile *params.File, m Machine, first []params.Cell, test Test) SurveyRow {
 	row := SurveyRow{Machine: m.Name}
 	ones := lists.ToMap(first, func(c params.Cell) (params.Key, params.Cell) { return c.Key, c })
 	var sum, farthest float64
@@ -85,7 +85,7 @@ func surveyRow(firstFile *params.File, m Machine, first []params.Cell, test fit.
 		}
 		row.Cells++
 		row.Compared = append(row.Compared, SurveyCell{c.Key, c.Time, len(c.Samples),
-			ratio(one.Time, one.Replicates(firstFile), c.Time, c.Replicates(m.File), test)})
+			ratio(one.Time, one.Replicates(firstFile), c.Time, c.Replicates(m.File), test.of(c.Key))})
 	}
 	row.Mean = math.Exp(sum / float64(max(1, row.Cells)))
 	return row

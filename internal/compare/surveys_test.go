@@ -34,7 +34,7 @@ func TestSurveys(t *testing.T) {
 			cell(params.PairCell, "0-1", around(100)...), cell(params.PairCell, "0-2", around(100)...), cell(params.PairCell, "0-3", around(100)...), cell(params.PackCell, "4K8S", 5)),
 		machine("b", cell(params.LevelCell, "L1-L2", around(20)...), cell(params.LevelCell, "L2-L2", 80), cell(params.LevelCell, "L1-L1", 1),
 			cell(params.PairCell, "0-1", around(102)...), cell(params.PairCell, "0-2", around(100)...), cell(params.PairCell, "0-3", around(80)...)),
-	}, Choice{Test: &fit.Test{Least: 0.03}}))
+	}, Choice{Test: &Test{Drift: &Drift{}, Least: 0.03}}))
 	got := c.Surveys
 	if len(got) != 2 || got[0].Kind != params.LevelCell || got[1].Kind != params.PairCell || len(got[0].Rows) != 1 {
 		t.Fatalf("%+v", got)

@@ -12,36 +12,88 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Defaults of the test: the standard deviation of a machine's sessions from hour to hour, measured on
-// virtual machines (docs/compare.md), within a state of the machine and where states are not told apart,
-// and the least difference that counts.
-const (
-	DefaultDrift = 0.10
-	MixedDrift   = 0.20
-	DefaultLeast = 0.03
+// DefaultLeast is the least difference that counts.
+const DefaultLeast = 0.03
+
+// A Drift is what a machine's sessions at different hours are taken to differ by, one relative standard
+// deviation.
+type Drift struct {
+	InCache  float64 `json:"in_cache"`
+	OffCache float64 `json:"off_cache"` // and of disks and networks
+}
+
+// Drifts where files do not show it, measured on virtual machines (docs/compare.md): within a state of the
+// machine, and where states are not told apart.
+var (
+	DefaultDrift = Drift{0.05, 0.10}
+	MixedDrift   = Drift{0.20, 0.20}
 )
 
-// AssumedDrift is what sessions of one machine at different hours are taken to differ by, one standard
-// deviation, where files do not show it.
-func AssumedDrift(files ...*params.File) float64 {
+// AssumedDrift is MixedDrift if a file does not tell states apart, else DefaultDrift.
+func AssumedDrift(files ...*params.File) Drift {
 	if slices.ContainsFunc(files, func(f *params.File) bool { return !f.Looked() }) {
 		return MixedDrift
 	}
 	return DefaultDrift
 }
 
+// Everywhere is the same drift of all times.
+func Everywhere(share float64) *Drift { return &Drift{share, share} }
+
+// Of is the drift of times in or off cache.
+func (d Drift) Of(offCache bool) float64 {
+	if offCache {
+		return d.OffCache
+	}
+	return d.InCache
+}
+
+// anywhere are the kinds whose data may be in memory, or elsewhere, with no word of it in their keys.
+var anywhere = []params.Kind{params.LevelCell, params.LoadedCell, params.AccessCell, params.DiskCell, params.NetCell, params.ChannelCell}
+
+// String is the drift in percent.
+func (d Drift) String() string {
+	if d.InCache == d.OffCache {
+		return percent(d.InCache)
+	}
+	return percent(d.InCache) + " in cache and " + percent(d.OffCache) + " off cache"
+}
+
+// A Test tells machines apart.
+type Test struct {
+	Drift *Drift  // nil: AssumedDrift, of a baseline OwnDrift
+	Least float64 // the least difference that counts
+}
+
+// between is the test of files, with a drift.
+func (t Test) between(files []*params.File) Test {
+	if t.Drift == nil {
+		drift := AssumedDrift(files...)
+		t.Drift = &drift
+	}
+	return t
+}
+
+// Between is the test of times in or off cache that come from files.
+func (t Test) Between(files []*params.File, offCache bool) fit.Test {
+	return fit.Test{Drift: t.between(files).Drift.Of(offCache), Least: t.Least}
+}
+
+// of is the test of a cell.
+func (t Test) of(k params.Key) fit.Test {
+	return fit.Test{Drift: t.Drift.Of(k.OffCache || slices.Contains(anywhere, k.Kind)), Least: t.Least}
+}
+
 // level is the accepted share of false differences among those found.
 const level = 0.05
 
 // test is the choice's test of machines.
-func (choice Choice) test(machines []Machine) *fit.Test {
-	test := fit.Test{Drift: -1, Least: DefaultLeast}
+func (choice Choice) test(machines []Machine) *Test {
+	test := Test{Least: DefaultLeast}
 	if choice.Test != nil {
 		test = *choice.Test
 	}
-	if test.Drift < 0 {
-		test.Drift = AssumedDrift(lists.Map(machines, func(m Machine) *params.File { return m.File })...)
-	}
+	test = test.between(lists.Map(machines, func(m Machine) *params.File { return m.File }))
 	return &test
 }
 
@@ -106,7 +158,7 @@ func (k SurveyTable) ratios() []*Ratio {
 }
 
 // conclude corrects all tests for their number, and sets the verdict.
-func (c *Comparison) conclude(machines []Machine, test fit.Test) {
+func (c *Comparison) conclude(machines []Machine, test Test) {
 	v := &c.Verdict
 	all := append(lists.Concat(c.Tables, Table.Ratios), lists.Concat(c.Surveys, SurveyTable.ratios)...)
 	v.Cells, v.Differ, v.Visible = adjust(all)
@@ -138,7 +190,7 @@ func (c *Comparison) Untested() bool {
 
 func unsampled(m Described) bool { return !m.Samples }
 
-func (v *Verdict) text(machines []Described, once []string, states int, test fit.Test) string {
+func (v *Verdict) text(machines []Described, once []string, states int, test Test) string {
 	var tables []string // published
 	for _, m := range machines {
 		if m.published && (m.Samples || v.Cells == 0) {
@@ -177,17 +229,17 @@ func (v *Verdict) text(machines []Described, once []string, states int, test fit
 		text = fmt.Sprintf("%s of %s%s by more than %s, corrected for their number; %s.", printable.Count(v.Differ, "ratio"), cells, differ, percent(test.Least), seen)
 	}
 	if tables != nil {
-		v.note("Intervals of %s are over pairs of cores, and published tables say nothing of other hours, which are taken to differ by %s (one standard deviation): a difference beyond the intervals may come from the hour.", printable.List(tables), percent(test.Drift))
+		v.note("Intervals of %s are over pairs of cores, and published tables say nothing of other hours, which are taken to differ by %s (one standard deviation): a difference beyond the intervals may come from the hour.", printable.List(tables), test.Drift)
 	}
 	if v.Sessions == 1 && len(once) > 0 {
 		of := "each"
 		if len(once) < len(machines) {
 			of = "of " + printable.List(once)
 		}
-		v.note("One session %s cannot tell a machine from its hour: hours are taken to differ by %s (one standard deviation).", of, percent(test.Drift))
+		v.note("One session %s cannot tell a machine from its hour: hours are taken to differ by %s (one standard deviation).", of, test.Drift)
 	}
 	if v.Visible > 2*test.Least && tables == nil {
-		if n := test.SessionsFor(v.Sessions, v.Visible); n > 0 {
+		if n := fit.SessionsFor(v.Sessions, v.Visible, test.Least); n > 0 {
 			v.note("%s more of each machine, at other times, would see differences half as large.", printable.Count(n, "session"))
 		}
 	}

@@ -268,7 +268,7 @@ func TestPower(t *testing.T) {
 			for i := range uint64(pairs) {
 				a := simulated(t, "a", tt.sessions, 1, 2*i+100, taus, sizes, tt.states...)
 				b := simulated(t, "b", tt.sessions, slower, 2*i+101, taus, sizes, tt.states...)
-				c := must.Get(New([]Machine{a, b}, Choice{Sizes: sizes, Test: &fit.Test{Drift: tt.drift, Least: DefaultLeast}}))
+				c := must.Get(New([]Machine{a, b}, Choice{Sizes: sizes, Test: &Test{Drift: Everywhere(tt.drift), Least: DefaultLeast}}))
 				cells, differ = cells+c.Verdict.Cells, differ+c.Verdict.Differ
 				if c.Verdict.Differ > 0 {
 					found++
@@ -282,13 +282,27 @@ func TestPower(t *testing.T) {
 	}
 }
 
+// Memory differs more from hour to hour than caches.
+func TestDriftOfCells(t *testing.T) {
+	test := Test{Drift: &Drift{0.05, 0.1}}
+	for k, want := range map[params.Key]float64{
+		{Kind: params.TransferCell}: 0.05, {Kind: params.TransferCell, OffCache: true}: 0.1,
+		{Kind: params.PairCell}: 0.05, {Kind: params.LevelCell}: 0.1,
+	} {
+		check.Equal(t, test.of(k).Drift, want, "%v", k)
+	}
+	check.Equal(t, test.Between(nil, true).Drift, 0.1, "of predictions off cache")
+	check.Equal(t, test.Drift.String(), "5.0 % in cache and 10 % off cache", "in words")
+	check.Equal(t, Everywhere(0.05).String(), "5.0 %", "in words")
+}
+
 // Hours differ less within a state of the machine; one file without looks does not tell states apart.
 func TestAssumedDrift(t *testing.T) {
 	looked, not := new(params.File), new(params.File)
 	looked.Watch(0, []int{0, 1})
 	for _, tt := range []struct {
 		files []*params.File
-		want  float64
+		want  Drift
 	}{{[]*params.File{looked, looked}, DefaultDrift}, {[]*params.File{looked, not}, MixedDrift}} {
 		check.Equal(t, AssumedDrift(tt.files...), tt.want, "drift")
 	}

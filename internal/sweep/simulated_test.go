@@ -145,7 +145,7 @@ func TestCheck(t *testing.T) {
 		contains.All(t, all, "copy, placement local, in cache, τ = 128", "transfer of ring, placement local, in cache, τ = 128, m = 8192", "isolated", "null of ring")
 		x.Start, x.Launches, x.Seed = tt.sim.Start(), engine.LeastLaunches, 1
 		must.Do(x.Run(context.Background()))
-		b := compare.NewBaseline(was, x.File, fit.Test{Drift: 0.01, Least: compare.DefaultLeast}, compare.Levels{Warning: 0.1, Critical: 0.3})
+		b := compare.NewBaseline(was, x.File, compare.Test{Drift: compare.Everywhere(0.01), Least: compare.DefaultLeast}, compare.Levels{Warning: 0.1, Critical: 0.3})
 		check.Equal(t, b.State, tt.want, "state")
 		check.Equal(t, len(b.Cells), len(x.Cells), "number of cells")
 	}
