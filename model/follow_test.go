@@ -86,6 +86,9 @@ func TestFootprint(t *testing.T) {
 		check.Near(t, first(footprint{tt.touched}.of(c, 2)(tt.m, 1)), tt.want, 1e-6, "%d bytes of %d take", tt.m, tt.touched)
 	}
 	s := schedule(t, "allgather:two-proc", collective.Call{P: 2, M: 1000})
+	if got := buffered(s, 3000, 600).bytes; got != 4200 {
+		t.Errorf("ranks of an allgather of two send 1000 bytes, receive 2000, fill a buffer of 600 and empty another, in all %d", got)
+	}
 	if got, lone := footprintOf(s).bytes, footprintOf(alone(1000)).bytes; got != 4000 || lone != 0 {
 		t.Errorf("ranks of an allgather of two send 1000 bytes, receive 2000 and read 1000, in all %d; of a lone message %d, want 0: unknown", got, lone)
 	}

@@ -30,6 +30,23 @@ func footprintOf(s *collective.Schedule) footprint {
 	return footprint{bytes + oneWay}
 }
 
+// buffered is the footprint of a call through intermediate buffers, in which a rank touches bytes of its own: an
+// exchange fills one buffer and empties another.
+func buffered(s *collective.Schedule, bytes, buffer int) footprint {
+	through := 0
+	if s != nil {
+		for stage := range s.Stages() {
+			switch n := min(stage.Shape[0].Bytes, buffer); stage.Pattern {
+			case collective.Exchange:
+				through = max(through, 2*n)
+			case collective.OneWay:
+				through = max(through, n)
+			}
+		}
+	}
+	return footprint{bytes + through}
+}
+
 // of looks a curve up in a call with this footprint; each byte copied touches perByte bytes. Times of
 // the smallest size do not depend on the footprint.
 func (f footprint) of(measured *params.Curve, perByte int) curve {

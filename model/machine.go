@@ -23,6 +23,7 @@ type machine struct {
 	copies        *params.Curve // local copies; nil where nothing like them was measured
 	copiesInCache *params.Curve // the same in cache, for off cache
 	segment       int           // S that was measured
+	buffer        int           // bytes of an intermediate buffer
 	strict        bool          // L(S,τ) does not depend on the footprint
 	written       *machine      // single copies of data that the sender wrote in the same call; nil: not measured
 	warnings      []error       // missing measurements
@@ -53,7 +54,7 @@ type measured struct {
 // where the file lacks transfers of it.
 func machineOf(f *params.File, s params.Selection) (m machine, err error) {
 	placement, offCache := s.Placement, s.OffCache
-	m.segment = s.SegmentBytes
+	m.segment, m.buffer = s.SegmentBytes, s.Segments*s.SegmentBytes
 	if m.copies, err = f.Own(placement, offCache); err != nil {
 		if m.copies, err = f.C(placement, offCache); err == nil && offCache {
 			m.warnings = append(m.warnings, errNoOwn)

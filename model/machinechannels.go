@@ -122,11 +122,13 @@ func (s *measured) messageOf(bytes, touched int) int {
 
 // addCopies adds local copies, between user data and between cached data. Reading and writing overlap, so
 // that a copy with one end off cache takes the mean of both.
-func (m *machine) addCopies(c *Channels, users, cached curve) {
+func (m *machine) addCopies(c *Channels, call footprint) {
+	users := call.of(m.copies, 2)
 	c.transfers[Channel{Way: Alone}] = Transfers{l: users}
 	if m.copiesInCache == nil {
 		return
 	}
+	cached := call.of(m.copiesInCache, 2)
 	c.transfers[Channel{Way: Alone, Destination: OwnCache}] = Transfers{l: mean(users, cached)}
 	c.transfers[Channel{Way: Alone, Source: OwnCache}] = Transfers{l: mean(users, cached)}
 	c.transfers[Channel{Way: Alone, Source: OwnCache, Destination: OwnCache}] = Transfers{l: cached}

@@ -63,13 +63,16 @@ func (p *Predictor) taulop(f *params.File, of params.Selection) (func(*collectiv
 		switch {
 		case segments:
 			look, t.Segment = machine.byFootprint(m, bytes, sent, p.Segment), p.Segment
+			if !p.Strict {
+				call = buffered(s, bytes, machine.buffer)
+			}
 		case p.Transport == CMA:
 			call = footprintOf(s)
 			look = call.singleCopies
 		}
 		t.Channels = machine.channels(measuredOver(p.Transport), look)
 		if machine.copies != nil {
-			machine.addCopies(t.Channels, call.of(machine.copies, 2), footprint{bytes}.of(machine.copiesInCache, 2))
+			machine.addCopies(t.Channels, call)
 		}
 		if s != nil && s.Algorithm != nil {
 			t.Call = s
