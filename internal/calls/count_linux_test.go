@@ -5,8 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"runtime/debug"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,9 +34,7 @@ func TestMain(m *testing.M) {
 // Another version of Go makes other instructions of the same code: these are counted one by one, and
 // may differ by as much as code of libraries does (docs/mpi.md).
 func TestInstructions(t *testing.T) {
-	build, _ := debug.ReadBuildInfo()
-	raced := slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
-	if raced || testing.CoverMode() != "" {
+	if check.Raced() || testing.CoverMode() != "" {
 		t.Skip("it has other instructions besides")
 	}
 	breakpoint, ok := map[string][]byte{"amd64": {0xcc}, "arm64": {0, 0, 0x20, 0xd4}}[runtime.GOARCH]

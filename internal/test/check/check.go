@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -124,4 +125,11 @@ func Golden(t testing.TB, got, name string) {
 	if want := string(must.Get(os.ReadFile(path))); got != want {
 		t.Errorf("the text is\n%s\nwant that of %s\n%s", got, path, want)
 	}
+}
+
+// Raced reports whether the race detector instruments the program, which then allocates more and has other
+// instructions.
+func Raced() bool {
+	build, _ := debug.ReadBuildInfo()
+	return slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
