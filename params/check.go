@@ -69,7 +69,7 @@ func (f *File) checkState() error {
 	if len(f.Journal) > maxMark {
 		return fmt.Errorf("journal is %.40q…; want the mark of a journal, up to %d bytes", f.Journal, maxMark)
 	}
-	return cmp.Or(limited("seconds", f.Seconds, 0, longest), f.Provenance.Memory.check(),
+	return cmp.Or(limited("seconds", f.Seconds, 0, longest), limited("persistence", f.Persistence, 0, 1), f.Provenance.Memory.check(),
 		limited("number of placements", len(f.Placements), 0, maxPlacements),
 		each(f.Placements, func(p numa.Placement) error {
 			return cmp.Or(checkPolicy(p.Policy), limited("number of a placement's workers", len(p.Workers), 0, maxWorkers))

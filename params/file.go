@@ -22,11 +22,13 @@ type File struct {
 	Networks   []Network        `json:"networks,omitempty"`
 	Complete   bool             `json:"complete"` // every cell of the plan has its samples
 	Seconds    float64          `json:"seconds"`  // of measuring, over all resumptions
-	Warnings   []string         `json:"warnings"`
-	Launches   []Launch         `json:"launches"`
-	Watches    []Watch          `json:"watches,omitempty"`
-	Journal    string           `json:"journal,omitempty"` // mark of the journal with samples that are not in the file yet
-	Cells      []Cell           `json:"cells"`
+	// Persistence is fit.Persistence of the launches of one session, each cell in one state; 0 of several sessions.
+	Persistence float64  `json:"persistence,omitzero"`
+	Warnings    []string `json:"warnings"`
+	Launches    []Launch `json:"launches"`
+	Watches     []Watch  `json:"watches,omitempty"`
+	Journal     string   `json:"journal,omitempty"` // mark of the journal with samples that are not in the file yet
+	Cells       []Cell   `json:"cells"`
 
 	state      *State // see State
 	throughout bool   // a result of Throughout, or resampled from one

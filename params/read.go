@@ -145,7 +145,7 @@ func (d *decoder) file() {
 func (d *decoder) header(fields map[string]field) {
 	targets := map[string]any{
 		"provenance": &d.f.Provenance, "plan": &d.f.Plan, "placements": &d.f.Placements, "networks": &d.f.Networks,
-		"complete": &d.f.Complete, "seconds": &d.f.Seconds, "journal": &d.f.Journal,
+		"complete": &d.f.Complete, "seconds": &d.f.Seconds, "persistence": &d.f.Persistence, "journal": &d.f.Journal,
 	}
 	lists := map[string]func(){
 		"warnings": d.warnings,

@@ -82,6 +82,31 @@ func (f *File) Sort() *Sorting {
 	return s
 }
 
+// FindPersistence sets the file's Persistence.
+func (s *Sorting) FindPersistence() {
+	s.f.Persistence = 0
+	if s.f.Sessions() > 1 {
+		return
+	}
+	var series [][]float64
+	for i := range s.f.Cells {
+		c := &s.f.Cells[i]
+		stays := s.stays(c)
+		if len(stays) == 0 {
+			stays = []Stay{{Samples: c.Samples}}
+		}
+		for _, stay := range stays {
+			series = append(series, stay.replicates(s.f)...)
+		}
+	}
+	s.f.Persistence = fit.Persistence(series)
+}
+
+// estimate is the time of samples in one state.
+func (s *Sorting) estimate(samples []Sample) fit.Estimate {
+	return (&Cell{Samples: samples}).Replicates(s.f).Estimate().Persistent(s.f.Persistence)
+}
+
 // reweigh sets the shares of a pool to the means over its watches.
 func (s *Sorting) reweigh(workers int) {
 	pool, total := s.pools[workers], 0.
@@ -398,7 +423,7 @@ type Stay struct {
 func (s *Sorting) ByState(c *Cell) []Stay {
 	all := s.stays(c)
 	for i := range all {
-		all[i].Time = all[i].replicates(s.f).Estimate()
+		all[i].Time = s.estimate(all[i].Samples)
 	}
 	return all
 }
@@ -431,10 +456,10 @@ func (s *Sorting) Estimate(c *Cell) fit.Estimate {
 		total += stay.Share
 	}
 	if total == 0 { // one state, or the state changed during every sample
-		return c.Replicates(s.f).Estimate()
+		return s.estimate(c.Samples)
 	}
 	mixed = mixed.Scale(1 / total)
-	if all := c.Replicates(s.f).Estimate(); !mixed.Known() && all.Known() {
+	if all := s.estimate(c.Samples); !mixed.Known() && all.Known() {
 		mixed.Lo, mixed.Hi = min(all.Lo, mixed.Center), max(all.Hi, mixed.Center)
 		mixed.N, mixed.Sessions = all.N, all.Sessions
 	}

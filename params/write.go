@@ -87,7 +87,7 @@ func (f *File) text() ([]byte, error) {
 func (f *File) head() ([]byte, error) {
 	head := *f
 	head.Placements, head.Warnings, head.Launches = append([]numa.Placement{}, f.Placements...), append([]string{}, f.Warnings...), append([]Launch{}, f.Launches...)
-	head.Seconds, head.Cells = round(f.Seconds, 6), nil
+	head.Seconds, head.Persistence, head.Cells = round(f.Seconds, 6), round(f.Persistence, 6), nil
 	var b bytes.Buffer
 	encoder := jsonv1.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)

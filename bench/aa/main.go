@@ -100,6 +100,7 @@ func read(paths []string) (files []*params.File) {
 			fmt.Fprintln(os.Stderr, "aa:", err)
 			os.Exit(2)
 		}
+		f.Sort().FindPersistence()
 		files = append(files, f)
 	}
 	return files
@@ -277,11 +278,12 @@ func quantile(values []float64, q float64) float64 {
 // coverage draws sessions as if they were one file, and prints how often their interval holds the centre
 // over all.
 func coverage(files []*params.File) {
-	of := make(map[params.Key][]fit.Replicates)
+	of, alone := make(map[params.Key][]fit.Replicates), make(map[params.Key][]fit.Estimate)
 	for _, f := range files {
+		sorting := f.Sort()
 		for i := range f.Cells {
 			c := &f.Cells[i]
-			of[c.Key] = append(of[c.Key], c.Replicates(f))
+			of[c.Key], alone[c.Key] = append(of[c.Key], c.Replicates(f)), append(alone[c.Key], sorting.Estimate(c))
 		}
 	}
 	random := rand.New(rand.NewPCG(1, 2))
@@ -291,7 +293,10 @@ func coverage(files []*params.File) {
 		for k, logs := range centers(files) {
 			center := stats.Mean(logs)
 			for range 50 {
-				e := slices.Concat(draw(random, of[k], min(sessions, len(files)))...).Estimate()
+				e := draw(random, alone[k], 1)[0]
+				if sessions > 1 {
+					e = slices.Concat(draw(random, of[k], min(sessions, len(files)))...).Estimate()
+				}
 				if all++; math.Log(e.Lo) <= center && center <= math.Log(e.Hi) {
 					held++
 				}

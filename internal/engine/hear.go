@@ -150,6 +150,7 @@ func (r *run) take(a *answers, e entry) {
 // estimate works out the centre of every cell that was visited.
 func (r *run) estimate() {
 	r.File.Complete = true
+	r.states.FindPersistence()
 	for _, p := range r.cells {
 		known := false
 		if p.at >= 0 {
