@@ -113,10 +113,10 @@ func writeClassic(w io.Writer, l *Library, rules []Rule) error {
 		}
 		fmt.Fprintf(out, "\n%d # communicator sizes\n", len(sizes))
 		for _, size := range sizes {
-			fmt.Fprintf(out, "%d %d # ranks from here on, and rules\n", size.p, len(size.steps))
-			for _, s := range size.steps {
-				line := fmt.Sprintf("  %d %d %d %d", s.from, s.setting.ID, s.setting.Fan, s.setting.Segment)
-				fmt.Fprintf(out, "%-32s# %s\n", line, s.setting)
+			fmt.Fprintf(out, "%d %d # ranks from here on, and rules\n", size.from, len(size.is))
+			for _, s := range size.is {
+				line := fmt.Sprintf("  %d %d %d %d", s.from, s.is.ID, s.is.Fan, s.is.Segment)
+				fmt.Fprintf(out, "%-32s# %s\n", line, s.is)
 			}
 		}
 	}

@@ -41,12 +41,12 @@ func writePosix(w io.Writer, rules []Rule) (needed bool, err error) {
 // withoutRules is the library's own choice except for communicator and message sizes with rules.
 func withoutRules(c *collective.Collective, rules []Rule, own []branch) []branch {
 	sizes := bySize(c, rules, func(int) int { return 1 })
-	return ladder("comm_size", sizes, ranksSteps.first, func(size ranksSteps, _ int) []branch {
-		if !size.ruled() {
+	return ladder("comm_size", sizes, func(size step[settings], _ int) []branch {
+		if size.is.own() {
 			return own
 		}
-		return ladder("avg_msg_size", size.steps, step.first, func(step step, _ int) []branch {
-			if step.setting.Own() {
+		return ladder("avg_msg_size", size.is, func(step step[Setting], _ int) []branch {
+			if step.is.Own() {
 				return own
 			}
 			return []branch{{"comm_type=inter", own}}

@@ -55,8 +55,8 @@ func writeSelection(w io.Writer, _ *Library, rules []Rule) error {
 			on := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return r.distribution() != ranks })
 			sizes := bySize(c, on, func(p int) int { return scale(c, p) })
 			for i, size := range sizes {
-				if selected := selectionRules(c, size.steps); len(selected) > 0 { // never the last size
-					doc.Collectives[c.Name] = append(doc.Collectives[c.Name], selectionBySize{new(size.p), new(sizes[i+1].p - 1), ranks, selected})
+				if selected := selectionRules(c, size.is); len(selected) > 0 { // never the last size
+					doc.Collectives[c.Name] = append(doc.Collectives[c.Name], selectionBySize{new(size.from), new(sizes[i+1].from - 1), ranks, selected})
 				}
 			}
 		}
@@ -77,12 +77,12 @@ func (r Rule) distribution() string {
 	return "any"
 }
 
-func selectionRules(c *collective.Collective, steps []step) (rules []selectionRule) {
+func selectionRules(c *collective.Collective, steps settings) (rules []selectionRule) {
 	for i, s := range steps {
-		if s.setting.Own() {
+		if s.is.Own() {
 			continue
 		}
-		rule := selectionRule{Min: new(s.from), Algorithm: s.setting.Name, Segment: s.setting.Segment, Fan: s.setting.Fan}
+		rule := selectionRule{Min: new(s.from), Algorithm: s.is.Name, Segment: s.is.Segment, Fan: s.is.Fan}
 		if i+1 < len(steps) {
 			rule.Max = new(steps[i+1].from - 1)
 		}

@@ -70,54 +70,48 @@ func collectivesOf(rules []Rule) []*collective.Collective {
 	return lists.Unique(lists.Map(rules, func(r Rule) *collective.Collective { return r.Collective }))
 }
 
-// A step is a setting from a message size up to the next step.
-type step struct {
-	from    int
-	setting Setting
+// A step has what holds from a size up to the next step.
+type step[T any] struct {
+	from int
+	is   T
 }
 
-func (s step) first() int { return s.from }
+// settings are the steps by message size, from 0 bytes on.
+type settings []step[Setting]
 
-// stepsOf are the steps from 0 bytes on of the rules of one collective and P. Their sizes are scale times m.
-func stepsOf(rules []Rule, scale int) []step {
-	all := []step{{}}
+// own is the library's own choice for all sizes.
+func (s settings) own() bool { return len(s) == 1 && s[0].is.Own() }
+
+// settingsOf are the settings of the rules of one collective and P. Their sizes are scale times m.
+func settingsOf(rules []Rule, scale int) settings {
+	all := settings{{}}
 	for _, r := range rules {
-		all = append(all, step{r.From * scale, r.Setting})
+		all = append(all, step[Setting]{r.From * scale, r.Setting})
 		if !r.Collective.Empty() {
-			all = append(all, step{(r.To + 1) * scale, Setting{}})
+			all = append(all, step[Setting]{from: (r.To + 1) * scale})
 		}
 	}
-	return merged(all, step.first, func(a, b step) bool { return a.setting == b.setting })
+	return merged(all, func(a, b Setting) bool { return a == b })
 }
 
 // merged are steps of which the last at each size holds, and one of equal neighbours.
-func merged[Step any](steps []Step, first func(Step) int, equal func(a, b Step) bool) []Step {
-	last := lists.Map(lists.Groups(steps, first), func(at []Step) Step { return at[len(at)-1] })
-	return slices.CompactFunc(last, equal)
+func merged[T any](steps []step[T], equal func(a, b T) bool) []step[T] {
+	at := lists.Groups(steps, func(s step[T]) int { return s.from })
+	last := lists.Map(at, func(at []step[T]) step[T] { return at[len(at)-1] })
+	return slices.CompactFunc(last, func(a, b step[T]) bool { return equal(a.is, b.is) })
 }
 
-// ranksSteps are the steps from a communicator size on.
-type ranksSteps struct {
-	p     int
-	steps []step
-}
-
-func (s ranksSteps) first() int { return s.p }
-
-// ruled reports whether a step is not the library's own choice.
-func (s ranksSteps) ruled() bool { return len(s.steps) > 1 || !s.steps[0].setting.Own() }
-
-// bySize are the steps of a collective by communicator size, from 0 ranks on. Sizes without rules have
+// bySize are the settings of a collective by communicator size, from 0 ranks on. Sizes without rules have
 // the library's own choice, and so has the last entry. Message sizes are factor times m.
-func bySize(c *collective.Collective, rules []Rule, factor func(p int) int) []ranksSteps {
-	own := []step{{}}
-	sizes := []ranksSteps{{0, own}}
+func bySize(c *collective.Collective, rules []Rule, factor func(p int) int) []step[settings] {
+	own := settings{{}}
+	sizes := []step[settings]{{is: own}}
 	of := lists.Filter(rules, func(r Rule) bool { return r.Collective == c })
 	for _, rules := range lists.Groups(of, func(r Rule) int { return r.P }) {
 		p := rules[0].P
-		sizes = append(sizes, ranksSteps{p, stepsOf(rules, factor(p))}, ranksSteps{p + 1, own})
+		sizes = append(sizes, step[settings]{p, settingsOf(rules, factor(p))}, step[settings]{p + 1, own})
 	}
-	return merged(sizes, ranksSteps.first, func(a, b ranksSteps) bool { return slices.Equal(a.steps, b.steps) })
+	return merged(sizes, slices.Equal)
 }
 
 // maxRules is the limit of a rules file in bytes, far beyond any real one.

@@ -24,19 +24,14 @@ type Setting struct {
 // Own reports whether the choice is the library's.
 func (s Setting) Own() bool { return s == Setting{} }
 
-// Algorithm is the algorithm's number, if the library has numbers, and its name.
-func (s Setting) Algorithm() string {
-	if s.ID > 0 {
-		return fmt.Sprintf("%d %s", s.ID, s.Name)
-	}
-	return s.Name
-}
-
 func (s Setting) String() string {
 	if s.Own() {
 		return "its own choice"
 	}
-	text := s.Algorithm()
+	text := s.Name
+	if s.ID > 0 {
+		text = fmt.Sprintf("%d %s", s.ID, s.Name)
+	}
 	if s.Fan > 0 {
 		text += fmt.Sprintf(", fan %d", s.Fan)
 	}

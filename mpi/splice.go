@@ -25,24 +25,24 @@ func (s *splicer) spliced(rules []Rule, own []branch) []branch {
 	if s.measure() == "total_msg_size" {
 		factor = func(p int) int { return p }
 	}
-	return ladder("comm_size", bySize(s.collective, rules, factor), ranksSteps.first, func(size ranksSteps, most int) []branch {
+	return ladder("comm_size", bySize(s.collective, rules, factor), func(size step[settings], most int) []branch {
 		// Empty messages get the choice of one byte: any algorithm is correct for them, and a condition
 		// for them would slow down all other calls.
-		known := facts{make(map[string][2]int), make(map[string]bool)}.within("comm_size", size.p, most).within(s.measure(), 1, math.MaxInt)
+		known := facts{make(map[string][2]int), make(map[string]bool)}.within("comm_size", size.from, most).within(s.measure(), 1, math.MaxInt)
 		below := s.simplified(own, known)
-		if size.ruled() {
-			below = s.simplified(s.overlaid(size.steps, below, known), known)
+		if !size.is.own() {
+			below = s.simplified(s.overlaid(size.is, below, known), known)
 		}
 		return legal(below)
 	})
 }
 
 // ladder are conditions on the values of a measure from each step up to the next, the last for all others.
-func ladder[Step any](measure string, steps []Step, from func(Step) int, below func(step Step, most int) []branch) (all []branch) {
+func ladder[T any](measure string, steps []step[T], below func(step step[T], most int) []branch) (all []branch) {
 	for i, step := range steps {
 		key, most := measure+"=any", math.MaxInt
 		if i+1 < len(steps) {
-			most = from(steps[i+1]) - 1
+			most = steps[i+1].from - 1
 			key = fmt.Sprintf("%s<=%d", measure, most)
 		}
 		all = append(all, branch{key, below(step, most)})
@@ -59,12 +59,12 @@ func (s *splicer) measure() string {
 }
 
 // overlaid are steps in front of the own choice, below its conditions on the communicator.
-func (s *splicer) overlaid(steps []step, own []branch, known facts) (all []branch) {
+func (s *splicer) overlaid(steps settings, own []branch, known facts) (all []branch) {
 	if len(own) > 0 && own[0].ofCommunicator() {
 		first := branch{own[0].key, s.overlaid(steps, own[0].below, known)}
 		return append([]branch{first}, s.overlaid(steps, own[1:], known)...)
 	}
-	all = ladder(s.measure(), s.joined(steps, own, known), step.first, func(step step, _ int) []branch { return s.chosen(step.setting, own) })
+	all = ladder(s.measure(), s.joined(steps, own, known), func(step step[Setting], _ int) []branch { return s.chosen(step.is, own) })
 	if s.collective.Name == "alltoall" { // its algorithms do not support MPI_IN_PLACE
 		all = append([]branch{{"is_sendbuf_inplace=yes", own}}, all...)
 	}
@@ -73,10 +73,10 @@ func (s *splicer) overlaid(steps []step, own []branch, known facts) (all []branc
 
 // joined extends rules over neighbouring steps in which the library's own choice is the same algorithm, to
 // save conditions.
-func (s *splicer) joined(steps []step, own []branch, known facts) []step {
+func (s *splicer) joined(steps settings, own []branch, known facts) settings {
 	steps = slices.Clone(steps)
 	for i := range steps {
-		if !steps[i].setting.Own() {
+		if !steps[i].is.Own() {
 			continue
 		}
 		most := math.MaxInt
@@ -93,16 +93,16 @@ func (s *splicer) joined(steps []step, own []branch, known facts) []step {
 			continue
 		}
 		for _, next := range []int{i + 1, i - 1} {
-			if next < 0 || next >= len(steps) || steps[next].setting.Own() {
+			if next < 0 || next >= len(steps) || steps[next].is.Own() {
 				continue
 			}
-			if choice[0].algorithm() == mpichPrefix(s.collective.Name)+steps[next].setting.Name {
-				steps[i].setting = steps[next].setting
+			if choice[0].algorithm() == mpichPrefix(s.collective.Name)+steps[next].is.Name {
+				steps[i].is = steps[next].is
 				break
 			}
 		}
 	}
-	return slices.CompactFunc(steps, func(a, b step) bool { return a.setting == b.setting })
+	return slices.CompactFunc(steps, func(a, b step[Setting]) bool { return a.is == b.is })
 }
 
 // chosen is the subtree of a setting. Algorithms that begin with a reduce-scatter need one element a

@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -263,20 +264,16 @@ var errGrown = fmt.Errorf("the file would have more than %d MiB, for what MPICH 
 
 // encode writes branches as a JSON object.
 func encode(e *jsontext.Encoder, branches []branch) error {
-	err := e.WriteToken(jsontext.BeginObject)
 	if e.OutputOffset() > maxRules {
 		return errGrown
 	}
-	for _, b := range branches {
-		if err == nil {
-			err = e.WriteToken(jsontext.String(b.key))
-		}
-		if err == nil {
-			err = encode(e, b.below)
-		}
-	}
-	if err != nil {
+	if err := e.WriteToken(jsontext.BeginObject); err != nil {
 		return err
+	}
+	for _, b := range branches {
+		if err := cmp.Or(e.WriteToken(jsontext.String(b.key)), encode(e, b.below)); err != nil {
+			return err
+		}
 	}
 	return e.WriteToken(jsontext.EndObject)
 }
