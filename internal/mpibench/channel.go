@@ -201,7 +201,7 @@ func notOfEvery(sizes, taus []int) string {
 }
 
 func (c *Channel) leaveOut(benchmark string, line int, why string) {
-	if !slices.ContainsFunc(c.LeftOut, func(o Omission) bool { return o.Benchmark == benchmark && o.Why == why }) {
+	if !has(c.LeftOut, benchmark, why) {
 		c.LeftOut = append(c.LeftOut, Omission{benchmark, line, why})
 	}
 }

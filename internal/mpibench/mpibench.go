@@ -7,7 +7,11 @@
 // around tables or in front of each line.
 package mpibench
 
-import "github.com/taulop/taulop/collective"
+import (
+	"slices"
+
+	"github.com/taulop/taulop/collective"
+)
 
 // A Kind is the measured operation: the name of a collective, or one of the following.
 type Kind string
@@ -55,6 +59,11 @@ type Omission struct {
 	Benchmark string `json:"benchmark"`
 	Line      int    `json:"line"` // the first
 	Why       string `json:"why"`
+}
+
+// has reports whether a benchmark's omission for a reason is among all.
+func has(all []Omission, benchmark, why string) bool {
+	return slices.ContainsFunc(all, func(o Omission) bool { return o.Benchmark == benchmark && o.Why == why })
 }
 
 // others are the benchmarks of messages between neighbours and of reductions. The collectives have

@@ -51,7 +51,7 @@ func Printed(path string) bool {
 // Read reads one or several outputs of IMB-MPI1 or OSU micro-benchmarks. It fails without a table of
 // either, and if a row does not match its heading; errors begin with name and line.
 func Read(r io.Reader, name string) (*Results, error) {
-	p := parser{lines: infile.NewLines(r, name, maxLine), imb: newest, seen: make(map[Omission]bool)}
+	p := parser{lines: infile.NewLines(r, name, maxLine), imb: newest}
 	for p.lines.Scan() {
 		text := p.lines.Text()
 		if p.lines.Number == 1 && (strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff")) {
@@ -86,7 +86,6 @@ type parser struct {
 	tags    hostTags
 	tables  bool // there was one
 	results Results
-	seen    map[Omission]bool
 
 	imb     int      // version, a year; newest if unknown
 	banner  int      // line of IMB's banner; 0 after its last line
@@ -476,16 +475,14 @@ func (p *parser) time(t Time, fields []string) error {
 func (p *parser) omit(why string) error { return p.omission(p.benchmark, p.lines.Number, why) }
 
 func (p *parser) omission(benchmark string, line int, why string) error {
-	o := Omission{Benchmark: benchmark, Why: why}
-	if p.seen[o] {
+	all := &p.results.LeftOut
+	switch {
+	case has(*all, benchmark, why):
 		return nil
-	}
-	if len(p.seen) == maxOmissions {
+	case len(*all) == maxOmissions:
 		return p.lines.Errorf("more than %d tables and rows that cannot be compared: is this what IMB-MPI1 or an OSU benchmark printed?", maxOmissions)
 	}
-	p.seen[o] = true
-	o.Line = line
-	p.results.LeftOut = append(p.results.LeftOut, o)
+	*all = append(*all, Omission{benchmark, line, why})
 	return nil
 }
 

@@ -53,7 +53,7 @@ func BetweenNodes(t *tidy.Table, f *params.File) (all []tidy.Point) {
 			continue
 		}
 		if stage := s.Blocks[0].Stages[0]; !stage.Reduce && stage.Shape[0] == (collective.Batch{Count: 1, Bytes: cell.Bytes}) {
-			times := tidy.Times{Mean: cell.Time.Mean, Most: cell.Time.Mean}
+			times := tidy.Times{Slowest: cell.Time.Mean, Mean: cell.Time.Mean}
 			all = append(all, tidy.Point{Line: cell.Line, Level: OtherNode, Parameter: params.ChannelMessage, Tau: 1, From: -1, To: -1, Bytes: cell.Bytes, Times: times})
 		}
 	}

@@ -142,7 +142,7 @@ func judged(cells []*Cell, margin float64) Judged {
 	}
 	j.predicted = true
 	slices.SortStableFunc(predicted, func(a, b *Cell) int {
-		return cmp.Compare(a.Predicted.as(some), b.Predicted.as(some))
+		return cmp.Compare(a.predicted(some), b.predicted(some))
 	})
 	taken := predicted[0]
 	if own != nil {
@@ -151,7 +151,7 @@ func judged(cells []*Cell, margin float64) Judged {
 			against = predicted[1]
 		}
 		least := max(margin, taken.Spread, against.Spread)
-		if against.Predicted != nil && taken.Predicted.as(some) >= (1-least)*against.Predicted.as(some) {
+		if against.Predicted != nil && taken.predicted(some) >= (1-least)*against.predicted(some) {
 			taken = own
 		}
 	}

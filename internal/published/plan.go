@@ -79,7 +79,7 @@ func (j *Judged) cell() plan.Cell {
 		o := plan.Option{Setting: cell.Setting}
 		if cell.Predicted != nil {
 			_, slowest := cell.Time.Compared()
-			o.Seconds = cell.Predicted.as(slowest) / 1e9
+			o.Seconds = cell.predicted(slowest) / 1e9
 		}
 		if cell.Setting.Own() {
 			c.Options[0] = o

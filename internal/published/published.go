@@ -40,11 +40,11 @@ type Cell struct {
 	Setting mpi.Setting `json:"setting"` // that the library had; zero: its own choice
 	Rows    int         `json:"rows"`    // of the table
 	Line    int         `json:"line"`    // of the first
-	Time    Ranks       `json:"measured_ns"`
+	Time    tidy.Times  `json:"measured_ns"`
 
 	// Taken is the library's own choice, if its rules are known.
 	Taken     *mpi.Setting `json:"taken,omitempty"`
-	Predicted *Ranks       `json:"predicted_ns"` // nil: left out
+	Predicted *tidy.Times  `json:"predicted_ns"` // nil: left out
 	Error     *float64     `json:"error"`        // predicted / measured − 1
 	LeftOut   string       `json:"left_out,omitempty"`
 	// Spread is the least relative difference of predictions that is significant.
@@ -55,27 +55,13 @@ type Cell struct {
 	unknown bool // the setting or the number of nodes is unknown
 }
 
-// Ranks are times of a collective in ns, of the slowest rank and the mean over ranks; 0: unknown.
-type Ranks struct {
-	Slowest float64 `json:"slowest"`
-	Mean    float64 `json:"mean"`
-}
-
-// Compared is the time of the slowest rank if it is known, else the mean, and whether it is the former.
-func (r Ranks) Compared() (ns float64, slowest bool) {
-	if r.Slowest > 0 {
-		return r.Slowest, true
+// predicted is the time to compare with a measured one of the slowest rank, or else with a mean, if the model
+// has one.
+func (c *Cell) predicted(slowest bool) float64 {
+	if slowest || c.Predicted.Mean == 0 {
+		return c.Predicted.Slowest
 	}
-	return r.Mean, false
-}
-
-// as is the predicted time to compare with a measured one of the slowest rank, or else with a mean, if the
-// model has one.
-func (r Ranks) as(slowest bool) float64 {
-	if slowest || r.Mean == 0 {
-		return r.Slowest
-	}
-	return r.Mean
+	return c.Predicted.Mean
 }
 
 // Check refuses a cell that Compare cannot make.
@@ -165,7 +151,7 @@ func Compare(t *tidy.Table, f *params.File, how model.Choice, ch Choice) (*Compa
 		if !slowest && cell.Predicted.Mean == 0 {
 			c.MeanAsSlowest++
 		}
-		cell.Error = new(cell.Predicted.as(slowest)/measured - 1)
+		cell.Error = new(cell.predicted(slowest)/measured - 1)
 	}
 	for at, predictor := range p.made {
 		if predictor.err != nil {
@@ -202,14 +188,10 @@ const placedInBlocks = "rows do not say where ranks were (mapping unknown): they
 
 // gather makes cells of the rows of a choice.
 func (c *Comparison) gather(t *tidy.Table, lib *mpi.Library, f *params.File, ch Choice) error {
-	type row struct {
-		Cell
-		tidy.Times
-	}
-	var rows []row
+	var rows []Cell
 	for i := range t.Collectives {
 		r := &t.Collectives[i]
-		cell := Cell{Case: Case{r.Collective, cmp.Or(r.Mapping, unknown), r.P, r.Nodes, r.Bytes}, Line: r.Line}
+		cell := Cell{Case: Case{r.Collective, cmp.Or(r.Mapping, unknown), r.P, r.Nodes, r.Bytes}, Line: r.Line, Time: r.Times}
 		var err error
 		if cell.Setting, err = settingOf(lib, r); err != nil {
 			cell.Setting = mpi.Setting{ID: max(0, r.ID), Name: printable.Name(r.Algorithm)}
@@ -230,7 +212,7 @@ func (c *Comparison) gather(t *tidy.Table, lib *mpi.Library, f *params.File, ch 
 			c.Noise++
 			continue
 		}
-		rows = append(rows, row{cell, r.Times})
+		rows = append(rows, cell)
 	}
 	switch {
 	case len(t.Collectives) == 0:
@@ -243,13 +225,13 @@ func (c *Comparison) gather(t *tidy.Table, lib *mpi.Library, f *params.File, ch 
 		mpi.Setting
 		leftOut string
 	}
-	for _, rows := range lists.Groups(rows, func(r row) key { return key{r.Case, r.Setting, r.LeftOut} }) {
-		cell := rows[0].Cell
+	for _, rows := range lists.Groups(rows, func(r Cell) key { return key{r.Case, r.Setting, r.LeftOut} }) {
+		cell := rows[0]
 		cell.Rows = len(rows)
-		cell.Time.Mean = fit.Median(lists.Map(rows, func(r row) float64 { return r.Mean })).Center
-		recorded := lists.Filter(rows, func(r row) bool { return !math.IsNaN(r.Most) })
-		if len(recorded) > 0 {
-			cell.Time.Slowest = fit.Median(lists.Map(recorded, func(r row) float64 { return r.Most })).Center
+		cell.Time.Mean = fit.Median(lists.Map(rows, func(r Cell) float64 { return r.Time.Mean })).Center
+		known := lists.Filter(rows, func(r Cell) bool { return r.Time.Slowest > 0 })
+		if len(known) > 0 {
+			cell.Time.Slowest = fit.Median(lists.Map(known, func(r Cell) float64 { return r.Time.Slowest })).Center
 		}
 		c.Cells = append(c.Cells, cell)
 	}
@@ -403,7 +385,7 @@ func (p *predictors) predict(cell *Cell) error {
 		return errors.New("parameters have a time of 0 for it, or less")
 	}
 	cell.Extrapolated, cell.Spread = cost.Extrapolated, cost.Spread
-	cell.Predicted = &Ranks{Slowest: cost.Seconds * 1e9, Mean: cost.Mean * 1e9}
+	cell.Predicted = &tidy.Times{Slowest: cost.Seconds * 1e9, Mean: cost.Mean * 1e9}
 	return nil
 }
 

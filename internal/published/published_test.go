@@ -224,7 +224,7 @@ allreduce	3	node	2	2	1024	9	9
 bcast	1	node	4	2	8	9	9
 `)
 	all := BetweenNodes(table, f)
-	if len(all) != 2 || all[0] != (tidy.Point{Line: 3, Level: OtherNode, Parameter: params.ChannelMessage, Tau: 1, From: -1, To: -1, Bytes: 8, Times: tidy.Times{Mean: 1500, Most: 1500}}) || all[1].Bytes != 1024 || all[1].Mean != 2500 {
+	if len(all) != 2 || all[0] != (tidy.Point{Line: 3, Level: OtherNode, Parameter: params.ChannelMessage, Tau: 1, From: -1, To: -1, Bytes: 8, Times: tidy.Times{Slowest: 1500, Mean: 1500}}) || all[1].Bytes != 1024 || all[1].Mean != 2500 {
 		t.Errorf("%+v", all)
 	}
 }
@@ -256,8 +256,8 @@ func TestPenaltyOf(t *testing.T) {
 
 // Of two algorithms predicted alike ours is the same one in any order of a table's rows.
 func TestJudgedInAnyOrder(t *testing.T) {
-	one := Cell{Setting: mpi.Setting{ID: 1, Name: "a"}, Time: Ranks{Mean: 3}, Predicted: &Ranks{Mean: 1}}
-	two := Cell{Setting: mpi.Setting{ID: 2, Name: "b"}, Time: Ranks{Mean: 2}, Predicted: &Ranks{Mean: 1}}
+	one := Cell{Setting: mpi.Setting{ID: 1, Name: "a"}, Time: tidy.Times{Mean: 3}, Predicted: &tidy.Times{Mean: 1}}
+	two := Cell{Setting: mpi.Setting{ID: 2, Name: "b"}, Time: tidy.Times{Mean: 2}, Predicted: &tidy.Times{Mean: 1}}
 	for _, cells := range [][]*Cell{{&one, &two}, {&two, &one}} {
 		j := judged(cells, 0)
 		check.True(t, j.Ours.ID == 1 && j.Best.ID == 2, "ours is %s, the best %s", j.Ours, j.Best)

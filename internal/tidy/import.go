@@ -33,34 +33,26 @@ func File(tables []*Table, given map[string]int) (*params.File, error) {
 	f.Provenance.Allowed = f.Provenance.Online
 	times := make(map[params.Key][]float64)
 	lacking := 0
-	for _, t := range tables {
-		for _, p := range t.Points {
-			ns, recorded := p.Slowest()
-			if !recorded {
-				lacking++
-			}
-			key := params.Key{Kind: params.ChannelCell, Placement: params.Published, Tau: p.Tau, Bytes: p.Bytes, Variant: params.Parameter{Of: p.Level, Name: p.Parameter}}
-			times[key] = append(times[key], ns)
+	points := lists.Concat(tables, func(t *Table) []Point { return t.Points })
+	for _, p := range points {
+		ns, slowest := p.Compared()
+		if !slowest && ns > 0 {
+			lacking++
 		}
-		f.Provenance.Published = lists.Unique(append(f.Provenance.Published, lists.Map(t.Head, printable.Text)...))
+		key := params.Key{Kind: params.ChannelCell, Placement: params.Published, Tau: p.Tau, Bytes: p.Bytes, Variant: params.Parameter{Of: p.Level, Name: p.Parameter}}
+		times[key] = append(times[key], ns)
 	}
+	f.Provenance.Published = lists.Unique(lists.Concat(tables, func(t *Table) []string { return lists.Map(t.Head, printable.Text) }))
 	if lacking > 0 {
 		f.Warn(fmt.Errorf("%s of one sender to many have no slowest rank, and the mean over ranks stands for it", printable.Count(lacking, "row")))
 	}
 	for _, l := range levels {
-		most := -1 // bytes of a message
-		for _, t := range tables {
-			for _, p := range t.Points {
-				if p.Level == l.Name && p.Parameter == params.ChannelMessage {
-					most = max(most, p.Bytes)
-				}
-			}
-		}
+		messages := lists.Filter(points, func(p Point) bool { return p.Level == l.Name && p.Parameter == params.ChannelMessage })
 		switch {
-		case most == 0:
-			return nil, fmt.Errorf("level %s has messages of 0 bytes alone, which do not say what bytes take: give rows of larger ones, too", l.Name)
-		case most < 0:
+		case len(messages) == 0:
 			f.Warn(fmt.Errorf("level %s has no messages of one rank to another: predictions that need them are left out", l.Name))
+		case lists.Most(messages, func(p Point) int { return p.Bytes }) == 0:
+			return nil, fmt.Errorf("level %s has messages of 0 bytes alone, which do not say what bytes take: give rows of larger ones, too", l.Name)
 		}
 	}
 	for key, ns := range times {

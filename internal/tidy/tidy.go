@@ -57,15 +57,18 @@ type Collective struct {
 	Noise bool // flagged as noise
 }
 
-// Times of an operation are the mean over ranks and the slowest rank's, in ns; Most is NaN if not recorded.
-type Times struct{ Mean, Most float64 }
+// Times of an operation in ns are the slowest rank's and the mean over ranks; 0: unknown.
+type Times struct {
+	Slowest float64 `json:"slowest"`
+	Mean    float64 `json:"mean"`
+}
 
-// Slowest is the slowest rank's time, or the mean if that was not recorded, and whether it was.
-func (t Times) Slowest() (ns float64, recorded bool) {
-	if math.IsNaN(t.Most) {
-		return t.Mean, false
+// Compared is the time of the slowest rank if it is known, else the mean, and whether it is the former.
+func (t Times) Compared() (ns float64, slowest bool) {
+	if t.Slowest > 0 {
+		return t.Slowest, true
 	}
-	return t.Most, true
+	return t.Mean, false
 }
 
 // Limits of a file.
@@ -389,11 +392,14 @@ func (r *row) alike(column string) Times {
 
 // times reads Times. A slowest rank below the mean is an error, except for cut digits: 1 % and 10 ns.
 func (r *row) times() Times {
-	t := Times{Mean: r.time("latency_us", true), Most: r.time("max_us", false)}
-	if 1.01*t.Most+10 < t.Mean {
+	mean, slowest := r.time("latency_us", true), r.time("max_us", false)
+	switch {
+	case math.IsNaN(slowest):
+		slowest = 0
+	case 1.01*slowest+10 < mean:
 		r.fail("max_us is %s, less than latency_us: correct it, or put - where it is not known", r.word("max_us"))
 	}
-	return t
+	return Times{slowest, mean}
 }
 
 // noise reports whether the flags contain an n, as letters in any order or in a word.

@@ -34,17 +34,17 @@ func TestRead(t *testing.T) {
 		t.Fatalf("%d lines of head, %d messages", len(m.Head), len(m.Points))
 	}
 	check.Equal(t, m.Points[3], Point{7, "same_socket", params.ChannelMessage, 1, 0, 3, 1024, Times{1250, 1250}}, "a point")
-	if got := readFile(t, "fanouts").Points[1]; got.Tau != 3 || got.Most != 700 {
+	if got := readFile(t, "fanouts").Points[1]; got.Tau != 3 || got.Slowest != 700 {
 		t.Errorf("%+v", got)
 	}
 	if got := readFile(t, "streams").Points[0]; got.Level != "other_node" || got.Tau != 4 || got.Bytes != 1 || got.Times != (Times{500, 500}) {
 		t.Errorf("%+v", got)
 	}
 	c := readFile(t, "collectives").Collectives
-	if ns, recorded := c[0].Slowest(); ns != 4250 || !recorded || c[0].ID != 6 || c[0].Noise || c[0].Nodes != 1 {
+	if ns, recorded := c[0].Compared(); ns != 4250 || !recorded || c[0].ID != 6 || c[0].Noise || c[0].Nodes != 1 {
 		t.Errorf("%+v", c[0])
 	}
-	ns, recorded := c[1].Slowest()
+	ns, recorded := c[1].Compared()
 	check.True(t, ns == 3500 && !recorded && c[1].ID == -1 && c[1].Noise && c[1].Nodes == 2, "%+v", c[1])
 	check.True(t, !c[3].Noise, "a flag of none is noise")
 	for i, want := range []int{1024, 1024, 1024, 128, 0} {

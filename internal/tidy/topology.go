@@ -130,8 +130,8 @@ var (
 // "Core(s) per socket: 64".
 func (t *topology) read(head []string) {
 	say := func(unit int, cores string) {
-		if n, err := strconv.Atoi(cores); err == nil && n > 0 && t.head[unit] == 0 {
-			t.head[unit] = n
+		if t.head[unit] == 0 {
+			t.head[unit] = number(cores)
 		}
 	}
 	for _, line := range head {
