@@ -39,7 +39,7 @@ func (b Between) repeat(ctx context.Context, t *Team, n, batches int) ([]float64
 		return nil, fmt.Errorf("%d copies at once need as many workers, there are %d", b.Tau, t.Tau())
 	}
 	t.copied++
-	run := &between{Between: b, n: n, patterns: t.patterns}
+	run := &between{Between: b, n: n}
 	defer run.unmap()
 	if err := run.enlist(t, b.Tau, batches, 1); err != nil {
 		return nil, err
@@ -71,10 +71,9 @@ func (b Between) repeat(ctx context.Context, t *Team, n, batches int) ([]float64
 type between struct {
 	Between
 	measurement
-	n        int      // copies in a batch
-	ends     []pair   // by worker
-	own      [][]byte // by worker: the buffer of packed messages
-	patterns [][]byte
+	n    int      // copies in a batch
+	ends []pair   // by worker
+	own  [][]byte // by worker: the buffer of packed messages
 }
 
 // A pair holds the two ends of a worker's copies.
@@ -104,7 +103,7 @@ func (b *between) room(r Room, side, w int) (*region, error) {
 		life, phase = fresh, b.team.copied*unitBytes
 	}
 	if side == sending {
-		write = patternFrom(b.patterns[w], phase)
+		write = patternFrom(b.team.patterns[w], phase)
 	}
 	s, err := b.region(k, bytes, life, write)
 	if err != nil {
@@ -194,18 +193,18 @@ func (b *between) copies(own []byte, from, to *region, stride, n int) (nextFrom,
 // check proves that every place holds the bytes of the last copy into it. Bytes of an earlier trial
 // would differ, see room.
 func (b *between) check(w int, first [2]int, total int) error {
-	from, to, stride := b.ends[w].from, b.ends[w].to, unitsOf(b.Bytes)*unitBytes
+	from, to, stride, pattern := b.ends[w].from, b.ends[w].to, unitsOf(b.Bytes)*unitBytes, b.team.patterns[w]
 	places, sources := len(to.mem)/stride, len(from.mem)/stride
 	for i := max(0, total-places); i < total; i++ {
 		s := (first[sending]/stride + i) % sources * stride
 		d := (first[receiving]/stride + i) % places * stride
 		if m := b.Layout; m != nil {
-			if !elements(*m, to.mem[d:d+b.Bytes], b.patterns[w], from.phase+s) {
+			if !elements(*m, to.mem[d:d+b.Bytes], pattern, from.phase+s) {
 				return fmt.Errorf("pack: a message that worker %d unpacked is not what it packed: this machine's copies cannot be trusted", w)
 			}
 			continue
 		}
-		if bad := differ(to.mem[d:d+b.Bytes], b.patterns[w], from.phase+s); bad >= 0 {
+		if bad := differ(to.mem[d:d+b.Bytes], pattern, from.phase+s); bad >= 0 {
 			return fmt.Errorf("copy: byte %d of a message of worker %d is not what it copied: this machine's copies cannot be trusted", bad, w)
 		}
 	}

@@ -36,7 +36,7 @@ func TestCopyBetweenFindsWhatDidNotArrive(t *testing.T) {
 	room := Room{Bytes: 1 << 16, Memory: true}
 	b := Between{Tau: 1, Bytes: 4096, From: room, To: room}
 	must.Get(b.repeat(context.Background(), team, 64, 1))
-	run := &between{Between: b, patterns: team.patterns, ends: []pair{{
+	run := &between{Between: b, measurement: measurement{team: team}, ends: []pair{{
 		from: team.memory.kept[key{of: localCopies, side: sending}], to: team.memory.kept[key{of: localCopies, side: receiving}]}}}
 	check.NoError(t, run.check(0, [2]int{4096, 0}, 16), "what was copied is refused")
 	contains.Error(t, run.check(0, [2]int{8192, 0}, 16), "cannot be trusted")
@@ -55,7 +55,7 @@ func TestStridedMessages(t *testing.T) {
 			}
 			if arena > 0 {
 				from, to := team.memory.kept[key{of: localCopies, side: sending}], team.memory.kept[key{of: localCopies, side: receiving}]
-				run := &between{Between: b, patterns: team.patterns, ends: []pair{{from: from, to: to}}}
+				run := &between{Between: b, measurement: measurement{team: team}, ends: []pair{{from: from, to: to}}}
 				stride := unitsOf(m.Span()) * unitBytes
 				last := [2]int{(from.next - stride + len(from.mem)) % len(from.mem), (to.next - stride + len(to.mem)) % len(to.mem)}
 				if from.next > 0 && to.next > 0 {

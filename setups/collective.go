@@ -77,7 +77,6 @@ type performance struct {
 	Collective
 	measurement
 	ranks      []*rank
-	patterns   [][]byte
 	arenaBytes int   // of each arena; 0: in cache
 	since      int64 // of processes: the epoch on the system's clock, ns
 }
@@ -123,7 +122,7 @@ type fetch struct {
 
 // lay prepares a collective: its clock, the ranks' programs and their memory.
 func (t *Team) lay(c Collective) (*performance, error) {
-	run := &performance{Collective: c, patterns: t.patterns, since: shm.Monotonic()}
+	run := &performance{Collective: c, since: shm.Monotonic()}
 	run.every = max(1, c.Runs/looksBetween)
 	if err := run.enlist(t, t.Tau(), c.Runs, 2); err != nil {
 		return run, err

@@ -17,7 +17,7 @@ func (p *performance) measure(w *worker) error {
 	}
 	for round := 0; ; round++ {
 		if input := p.Schedule.Brings(w.id); round%2 == 1 && p.rewrites() && input.Bytes > 0 {
-			lay(p.span(w.id, round/2, input), p.patterns[w.id], p.brought(w.id, round/2)+input.Offset)
+			lay(p.span(w.id, round/2, input), p.team.patterns[w.id], p.brought(w.id, round/2)+input.Offset)
 		}
 		times := 1
 		if round == 1 {
@@ -251,9 +251,9 @@ func (p *performance) whole(rank, run int, b collective.Buffer) []byte {
 func (p *performance) checkPart(id, run int, recv []byte, part collective.Part) error {
 	if part.Reduced {
 		want, in := make([]byte, part.Bytes), make([]byte, part.Bytes)
-		lay(want, p.patterns[part.From], p.brought(part.From, run)+part.At)
+		lay(want, p.team.patterns[part.From], p.brought(part.From, run)+part.At)
 		for from := part.From + 1; from < part.From+part.Ranks; from++ {
-			lay(in, p.patterns[from], p.brought(from, run)+part.At)
+			lay(in, p.team.patterns[from], p.brought(from, run)+part.At)
 			p.Operator.Apply(want, in)
 		}
 		if string(want) != string(recv) {
@@ -263,7 +263,7 @@ func (p *performance) checkPart(id, run int, recv []byte, part collective.Part) 
 	}
 	for i := range part.Ranks {
 		from := part.From + i
-		if differ(recv[i*part.Bytes:(i+1)*part.Bytes], p.patterns[from], p.brought(from, run)+part.At) >= 0 {
+		if differ(recv[i*part.Bytes:(i+1)*part.Bytes], p.team.patterns[from], p.brought(from, run)+part.At) >= 0 {
 			return fmt.Errorf("%s: rank %d does not hold what rank %d sent: this machine's copies cannot be trusted", p.Schedule.Algorithm, id, from)
 		}
 	}

@@ -61,8 +61,6 @@ func (p *processes) addresses(worker int) []atomic.Uint64 {
 	return shm.Values[atomic.Uint64](p.head.Bytes(), headAddresses+worker*128, rankBuffers)
 }
 
-func headBytes(workers int) int { return headAddresses + workers*128 }
-
 // A member is a worker's process, for the parent.
 type member struct {
 	cmd     *exec.Cmd
@@ -131,13 +129,10 @@ func NewProcesses(p numa.Placement) (*Team, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, err := shared.Map(headBytes(len(p.Workers)))
+	t, err := sharing(shared, p)
 	if err != nil {
 		return nil, errors.Join(err, shared.Close())
 	}
-	shared.Keep()
-	t := newTeam(p, shm.At[atomic.Bool](head.Bytes(), headStop))
-	t.processes, t.memory.shared = &processes{shared: shared, head: head}, shared
 	t.restore = quiet(len(p.Workers))
 	for _, w := range t.workers {
 		if err := t.processes.begin(hello{w.id, p}); err != nil {
@@ -161,6 +156,18 @@ func NewProcesses(p numa.Placement) (*Team, error) {
 			}
 		}()
 	}
+	return t, nil
+}
+
+// sharing returns a team of processes over shared memory, for the parent or for one of them.
+func sharing(shared *shm.Shared, p numa.Placement) (*Team, error) {
+	head, err := shared.Map(headAddresses + len(p.Workers)*128)
+	if err != nil {
+		return nil, err
+	}
+	shared.Keep()
+	t := newTeam(p, shm.At[atomic.Bool](head.Bytes(), headStop))
+	t.processes, t.memory.shared = &processes{shared: shared, head: head}, shared
 	return t, nil
 }
 
@@ -332,14 +339,10 @@ func serveWorker() error {
 		return fmt.Errorf("a worker is begun by a measurement, not by hand: %v", err)
 	}
 	shm.AllowFetches()
-	shared := shm.OpenShared(os.NewFile(3, "shared"))
-	head, err := shared.Map(headBytes(len(h.Placement.Workers)))
+	t, err := sharing(shm.OpenShared(os.NewFile(3, "shared")), h.Placement)
 	if err != nil {
 		return err
 	}
-	shared.Keep()
-	t := newTeam(h.Placement, shm.At[atomic.Bool](head.Bytes(), headStop))
-	t.memory.shared, t.processes = shared, &processes{shared: shared, head: head}
 	t.restore = quiet(1)
 	w, pinned := t.workers[h.Worker], make(chan error)
 	go w.work(pinned)

@@ -110,7 +110,7 @@ func TestProcessesProveBytes(t *testing.T) {
 	defer run.unmap()
 	run.rounds = 4 // the warm-up and one run
 	for i, at := range []int{run.brought(0, 1), run.brought(0, 0)} {
-		lay(run.ranks[1].buffers[collective.Recv].mem, run.patterns[0], at)
+		lay(run.ranks[1].buffers[collective.Recv].mem, run.team.patterns[0], at)
 		check.Equal(t, run.checkRuns(1) == nil, i == 0, "the bytes of run %d are right", 1-i)
 	}
 	check.True(t, run.brought(0, 0) != run.brought(0, 1), "two runs bring the same bytes")
