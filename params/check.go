@@ -26,6 +26,7 @@ const (
 	maxCPUs       = 1 << 16
 	maxName       = 64  // bytes
 	maxMark       = 255 // bytes
+	longest       = 1e9 // seconds of any time: sums remain finite
 	maxNs         = longest * 1e9
 	maxListed     = 1 << 16 // sizes, τ or CPUs of a plan
 	maxPlacements = 16
@@ -132,6 +133,30 @@ func buffers(what string, all []int) error {
 		return fmt.Errorf("%s: %d values; the most is %d, each once and none of them the first", what, len(all)-1, MostBuffers-1)
 	}
 	return each(all[1:], func(v int) error { return limited(what, v, 1, maxSize) })
+}
+
+func rising(what string, values []int, most int) error {
+	before := 0
+	for _, v := range values {
+		if err := cmp.Or(checkNext(what, before, v), limited(what, v, 1, most)); err != nil {
+			return err
+		}
+		before = v
+	}
+	return nil
+}
+
+// checkNext refuses a size or τ that is not above the one before it.
+func checkNext(what string, before, v int) error {
+	switch {
+	case v < 1:
+		return fmt.Errorf("%s %d; the smallest possible is 1", what, v)
+	case v == before:
+		return fmt.Errorf("%s %d is there twice", what, v)
+	case v < before:
+		return fmt.Errorf("%s %d comes after %d; they must rise", what, v, before)
+	}
+	return nil
 }
 
 // limited refuses a number outside least … most, and NaN.

@@ -3,9 +3,7 @@
 package params
 
 import (
-	"cmp"
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -70,64 +68,6 @@ func line(x0 int, y0 float64, x1 int, y1 float64, x int) float64 {
 	return y0 + float64(x-x0)*(y1-y0)/float64(x1-x0)
 }
 
-// check refuses a curve that At cannot use.
-func (c *Curve) check() error {
-	if len(c.Sizes) == 0 {
-		return fmt.Errorf("no message sizes")
-	}
-	if err := cmp.Or(rising("size", c.Sizes, maxSize), rising("τ", c.Taus, maxCount)); err != nil {
-		return err
-	}
-	if len(c.Times) != len(c.Sizes) {
-		return fmt.Errorf("%d rows of times for %d sizes", len(c.Times), len(c.Sizes))
-	}
-	for i, row := range c.Times {
-		if len(row) != max(1, len(c.Taus)) {
-			return fmt.Errorf("%d times for size %d, want %d", len(row), c.Sizes[i], max(1, len(c.Taus)))
-		}
-		for _, v := range row {
-			if err := checkTime(v); err != nil {
-				return fmt.Errorf("size %d: %w", c.Sizes[i], err)
-			}
-		}
-	}
-	return nil
-}
-
-func rising(what string, values []int, most int) error {
-	before := 0
-	for _, v := range values {
-		if err := cmp.Or(checkNext(what, before, v), limited(what, v, 1, most)); err != nil {
-			return err
-		}
-		before = v
-	}
-	return nil
-}
-
-// checkNext refuses a size or τ that is not above the one before it.
-func checkNext(what string, before, v int) error {
-	switch {
-	case v < 1:
-		return fmt.Errorf("%s %d; the smallest possible is 1", what, v)
-	case v == before:
-		return fmt.Errorf("%s %d is there twice", what, v)
-	case v < before:
-		return fmt.Errorf("%s %d comes after %d; they must rise", what, v, before)
-	}
-	return nil
-}
-
-// longest is the limit of times in seconds. It keeps sums finite.
-const longest = 1e9
-
-func checkTime(seconds float64) error {
-	if math.IsNaN(seconds) || math.Signbit(seconds) || seconds > longest {
-		return fmt.Errorf("%g is no time in seconds; want 0 … %g", seconds, float64(longest))
-	}
-	return nil
-}
-
 // Table has τ-Lop's parameters of one channel: L(m,τ) and o(m).
 type Table struct {
 	Transfers Curve     // L(m,τ)
@@ -156,21 +96,6 @@ func levelOff(sizes []int, values []float64, m int) float64 {
 		return values[high]
 	}
 	return line(sizes[low], values[low], sizes[high], values[high], m)
-}
-
-func (t *Table) check() error {
-	if err := t.Transfers.check(); err != nil {
-		return err
-	}
-	if len(t.Overheads) != len(t.Transfers.Sizes) {
-		return fmt.Errorf("%d overheads for %d sizes", len(t.Overheads), len(t.Transfers.Sizes))
-	}
-	for i, v := range t.Overheads {
-		if err := checkTime(v); err != nil {
-			return fmt.Errorf("overhead of size %d: %w", t.Transfers.Sizes[i], err)
-		}
-	}
-	return nil
 }
 
 // Zero reports whether the time at m bytes and tau comes from a time of 0. Published files have such

@@ -5,6 +5,7 @@ import (
 
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 func TestCurve(t *testing.T) {
@@ -72,12 +73,10 @@ func TestGammaByName(t *testing.T) {
 	curve := func(v float64) Curve { return Curve{Sizes: []int{1}, Times: [][]float64{{v}}} }
 	g := &Gamma{Operators: []Operator{{"SUM_R", curve(1)}, {"SUM_I", curve(2)}, {"max", curve(3)}}}
 	for op, want := range map[string]float64{"sum": 2, "SUM_R": 1, "sum_r": 1, "MAX": 3} {
-		if got, _, err := g.Gamma(op, 1, 4); got != want || err != nil {
-			t.Errorf("γ of %s = %v, %v; want %v", op, got, err, want)
-		}
+		got, _ := must.Get(g.Operator(op)).At(1, 4)
+		check.Equal(t, got, want, "γ of %s", op)
 	}
-	_, _, err := g.Gamma("land", 1, 1)
-	contains.Error(t, err, `"land"; measured are SUM_R, SUM_I, max`)
+	contains.Error(t, must.Err(g.Operator("land")), `"land"; measured are SUM_R, SUM_I, max`)
 }
 
 // Times at and next to a time of 0 are unknown.

@@ -232,8 +232,8 @@ func TestReadRefuses(t *testing.T) {
 		{"six numbers for a time", with(`[100,99,101.5,6]`, `[100,99,101.5,6,1,7]`), `f:11: "7],`},
 		{"more sessions than launches", with(`[100,99,101.5,6]`, `[100,99,101.5,6,7]`), `6 samples of 7 sessions`},
 		{"samples of no launch", with(`"samples":[[-1,1.2e2,0,0]]`, `"samples":[[0,120,0,0]]`), `a sample is of launch 0 and the file has 0`},
-		{"workers of no CPU", with(`"samples":[[-1,1.2e2,0,0]]`, `"samples":[[-1,120,0,0,0.5,0.6,70000]]`), `the last on CPU 70000`},
-		{"a fastest in no time", with(`"samples":[[-1,1.2e2,0,0]]`, `"samples":[[-1,120,0,0,0,0.6,7]]`), `the fastest in 0 of its time`},
+		{"workers of no CPU", with(`"samples":[[-1,1.2e2,0,0]]`, `"samples":[[-1,120,0,0,0.5,0.6,70000]]`), `on CPU 70000`},
+		{"a fastest in no time", with(`"samples":[[-1,1.2e2,0,0]]`, `"samples":[[-1,120,0,0,0,0.6,7]]`), `the fastest took 0`},
 		{"a median before the fastest", with(`"samples":[[-1,1.2e2,0,0]]`, `"samples":[[-1,120,0,0,0.9,0.6,7]]`), `want shares that rise to 1`},
 		{"more late than batches", with(`"warnings": []`, `"warnings": [], "launches": [{"session":0,"began":"2026-01-02T03:04:05Z","begun":{"batches":1,"late":2}}]`), `2 of 1 batches late`},
 		{"a launch at no moment", with(`"warnings": []`, `"warnings": [], "launches": [{"session":0,"began":"now"}]`), `began is "now"`},
@@ -453,7 +453,6 @@ func FuzzRead(f *testing.F) {
 		first := written(t, file)
 		check.Slices(t, first, written(t, reread(t, first)), "written twice")
 		if table, err := file.Table(Selection{}); err == nil {
-			must.Do(table.check())
 			if full, _, err := table.Fill(); err == nil {
 				must.Do(WriteText(io.Discard, full))
 			}
@@ -466,7 +465,10 @@ func FuzzRead(f *testing.F) {
 		file.C("", false)
 		for _, n := range file.Networks {
 			if _, table, err := file.Network(n.Name); err == nil {
-				must.Do(table.check())
+				full, _, err := table.Fill()
+				if err == nil {
+					must.Do(WriteText(io.Discard, full))
+				}
 			}
 		}
 	})

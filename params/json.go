@@ -148,6 +148,15 @@ func (d *document) int() int {
 	return int(number(d, jsontext.Token.Int, "no whole number, or too large"))
 }
 
+// int32 reads a number that File has in 32 bits.
+func (d *document) int32() int32 {
+	n := d.int()
+	if n != int(int32(n)) {
+		d.fail(d.pos(), "%d is too large", n)
+	}
+	return int32(n)
+}
+
 // number reads a number, which parse refuses for why.
 func number[N int64 | float64](d *document, parse func(jsontext.Token) (N, error), why string) N {
 	t, ok := d.token('0', "a number")

@@ -53,12 +53,7 @@ func (f *File) Network(name string) (Network, *Table, error) {
 	if err != nil {
 		return n, nil, err
 	}
-	parameter := func(name string) grid {
-		g := f.parameter(NetCell, Parameter{Of: n.Name, Name: name})
-		g.again = ErrUnmeasured
-		return g
-	}
-	transfers := parameter(NetTransfer)
+	transfers := f.parameter(NetCell, Parameter{Of: n.Name, Name: NetTransfer})
 	if len(f.Plan.Sizes) > 0 { // sizes of Tam's packets are measured with one flow only
 		transfers.sizes = slices.DeleteFunc(transfers.sizes, func(m int) bool {
 			return !slices.Contains(f.Plan.Sizes, m) && transfers.lone(m)
@@ -69,7 +64,7 @@ func (f *File) Network(name string) (Network, *Table, error) {
 		return n, nil, err
 	}
 	t := &Table{Transfers: curve, Lacking: err}
-	overheads := parameter(NetOverhead)
+	overheads := f.parameter(NetCell, Parameter{Of: n.Name, Name: NetOverhead})
 	o, err := overheads.curve("overheads of network "+n.Name, Cell.Whole)
 	if err != nil {
 		return n, nil, err
@@ -137,16 +132,4 @@ func (n Network) Check() error {
 			}
 			return nil
 		}))
-}
-
-// checkNetwork refuses a cell of a network that the file does not have.
-func (c *Cell) checkNetwork(networks []Network) error {
-	if c.Kind != NetCell {
-		return nil
-	}
-	name := c.Parameter().Of
-	if !slices.ContainsFunc(networks, func(n Network) bool { return n.Name == name }) {
-		return fmt.Errorf("there is no network %.40q among the file's networks", name)
-	}
-	return nil
 }

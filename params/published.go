@@ -37,11 +37,11 @@ func FromText(t *Table, gamma *Gamma) *File {
 	for _, o := range gamma.Operators {
 		f.Plan.Operators = append(f.Plan.Operators, o.Name)
 		for row, m := range o.Sizes {
-			for i := range max(1, len(o.Taus)) {
-				tau := 0 // any
-				if len(o.Taus) > 0 {
-					tau = o.Taus[i]
-				}
+			taus := o.Taus
+			if len(taus) == 0 {
+				taus = []int{0} // any
+			}
+			for i, tau := range taus {
 				f.publish(Key{Kind: GammaCell, Operator: o.Name, Tau: tau, Bytes: m}, o.Times[row][i])
 			}
 		}

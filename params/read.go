@@ -2,7 +2,6 @@ package params
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -134,7 +133,7 @@ func (d *decoder) file() {
 	d.header(fields)
 	for i := range d.f.Cells {
 		c := &d.f.Cells[i]
-		if err := cmp.Or(c.checkLaunches(len(d.f.Launches), len(d.f.Watches)), c.checkNetwork(d.f.Networks)); err != nil {
+		if err := d.f.checkCell(c); err != nil {
 			d.fail(int(d.begin[i]), "%v: %w", c.Key, err)
 			return
 		}
@@ -325,28 +324,20 @@ func (d *decoder) estimate() fit.Estimate {
 // then with watch, before, after for looks; then with computed.
 func (d *decoder) sample() (s Sample) {
 	d.bracket('[')
-	launch := d.int()
-	if launch > maxLaunches {
-		d.fail(d.pos(), "launch %d; the most is %d", launch, maxLaunches)
-	}
-	s = Sample{Launch: int32(launch), NS: d.float(), At: float32(d.float()), Spread: float32(d.float())}
+	s = Sample{Launch: d.int32(), NS: d.float(), At: float32(d.float()), Spread: float32(d.float())}
 	if d.is('0') {
-		s.Fastest, s.Typical = float32(d.float()), float32(d.float())
-		last := d.int()
-		watched := d.is('0')
-		if last < 0 || last > maxCPUs || s.Fastest == 0 && !(watched && last == 0) {
-			d.fail(d.pos(), "of several workers the last on CPU %d, the fastest in %g of its time; want a CPU up to %d and a share above 0", last, s.Fastest, maxCPUs)
-		}
-		s.Last = int32(last)
-		if watched {
-			watch := d.int()
-			if watch < 1 || watch > maxWatches {
-				d.fail(d.pos(), "watch %d; want 1 … %d", watch, maxWatches)
+		s.Workers = Workers{float32(d.float()), float32(d.float()), d.int32()}
+		switch watched := d.is('0'); {
+		case watched:
+			s.Watch, s.Before, s.After = d.int32(), float32(d.float()), float32(d.float())
+			if s.Watch < 1 {
+				d.fail(d.pos(), "watch %d; want 1 or more", s.Watch)
 			}
-			s.Watch, s.Before, s.After = int32(watch), float32(d.float()), float32(d.float())
 			if d.is('0') {
 				s.Computed = float32(d.float())
 			}
+		case s.Fastest == 0:
+			d.fail(d.pos(), "of several workers the fastest took 0 of the last one's time; want a share above 0")
 		}
 	}
 	d.bracket(']')

@@ -29,7 +29,7 @@ func TestResampled(t *testing.T) {
 			if len(drawn.Launches) != 6 || len(drawn.Cells[0].Samples) != 6 || a != b || old != 8 {
 				t.Fatalf("centres %g, %g and, without launches, %g of %+v", a, b, old, drawn)
 			}
-			must.Do(drawn.Cells[0].checkLaunches(len(drawn.Launches), 0))
+			must.Do(drawn.checkCell(&drawn.Cells[0]))
 			for _, session := range drawn.Cells[0].Replicates(drawn) {
 				if each == 2 && (len(session) != 2 || session[0] != session[1]-1) {
 					t.Fatalf("a session of %v", session)

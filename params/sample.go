@@ -218,15 +218,19 @@ func (s Sample) check() error {
 	return s.Workers.check()
 }
 
-// checkLaunches refuses samples of launches and watches that the file does not have.
-func (c *Cell) checkLaunches(launches, watches int) error {
+// checkCell refuses a cell of a network, and samples of launches and watches, that the file does not have.
+func (f *File) checkCell(c *Cell) error {
 	for _, s := range c.Samples {
-		if int(s.Watch) > watches {
-			return fmt.Errorf("a sample is of watch %d and the file has %d", s.Watch, watches)
+		if int(s.Watch) > len(f.Watches) {
+			return fmt.Errorf("a sample is of watch %d and the file has %d", s.Watch, len(f.Watches))
 		}
-		if int(s.Launch) >= launches {
-			return fmt.Errorf("a sample is of launch %d and the file has %d, counted from 0", s.Launch, launches)
+		if int(s.Launch) >= len(f.Launches) {
+			return fmt.Errorf("a sample is of launch %d and the file has %d, counted from 0", s.Launch, len(f.Launches))
 		}
+	}
+	name := c.Parameter().Of
+	if c.Kind == NetCell && !slices.ContainsFunc(f.Networks, func(n Network) bool { return n.Name == name }) {
+		return fmt.Errorf("there is no network %.40q among the file's networks", name)
 	}
 	return nil
 }

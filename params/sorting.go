@@ -3,6 +3,7 @@ package params
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -58,7 +59,7 @@ func (f *File) Sort() *Sorting {
 	changed := make(map[int]bool) // by number of workers
 	for number, looks := range single {
 		i := number - 1
-		if n := len(f.Watches[i].CPUs); moving[i] && len(s.pools[n]) > 1 && len(looks) > 0 {
+		if n := len(f.Watches[i].CPUs); moving[i] && len(s.pools[n]) > 1 {
 			s.watches[i].States, changed[n] = classified(s.pools[n], looks), true
 		}
 	}
@@ -129,23 +130,11 @@ func (s *Sorting) reweigh(workers int) {
 // singleStates are the looks of watches with one state, by watch number; nil if no watch of two workers
 // or more has several states.
 func (f *File) singleStates() map[int32][]Sample {
-	single, several := make(map[int32][]Sample), false
-	for i, w := range f.Watches {
-		if len(w.States) == 1 {
-			single[int32(i+1)] = nil
-		}
-		several = several || len(w.CPUs) > 1 && len(w.States) > 1
-	}
-	if !several {
+	if !slices.ContainsFunc(f.Watches, func(w Watch) bool { return len(w.CPUs) > 1 && len(w.States) > 1 }) {
 		return nil
 	}
-	for i := range f.Cells {
-		for _, x := range f.Cells[i].Samples {
-			if looks, found := single[x.Watch]; found {
-				single[x.Watch] = append(looks, x)
-			}
-		}
-	}
+	single := f.Looks()
+	maps.DeleteFunc(single, func(watch int32, _ []Sample) bool { return len(f.Watches[watch-1].States) != 1 })
 	return single
 }
 

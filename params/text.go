@@ -1,11 +1,12 @@
 package params
 
 import (
-	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -34,7 +35,7 @@ const MostBytes = maxSize
 // CRLF, a byte order mark and Ctrl-Z at the end. If the last line has all its columns but no line end,
 // Table.Doubt says so. Errors begin with name and the line.
 func ReadText(r io.Reader, name string) (*Table, error) {
-	text, err := readText(r, name, []string{"tau"}, 1, checkTauNames)
+	text, err := transfersText.read(r, name)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +52,7 @@ func ReadText(r io.Reader, name string) (*Table, error) {
 // ReadGammaText reads γ(m) as ReadText does, with the number of operators in line 2 ("#max_ops" or
 // "#tau_op"), their names in line 3, and a column for each. The format has no τ: γ holds for any.
 func ReadGammaText(r io.Reader, name string) (*Gamma, error) {
-	text, err := readText(r, name, []string{"max_ops", "tau_op"}, 0, checkOperators)
+	text, err := gammaText.read(r, name)
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +66,19 @@ func ReadGammaText(r io.Reader, name string) (*Gamma, error) {
 	}
 	return g, nil
 }
+
+// A textFormat is one of the two formats of text files.
+type textFormat struct {
+	counted  []string // names for the number of columns in line 2; the first is written
+	extra    int      // columns before these
+	decimals int      // written
+	check    func(names []string, columns int) error
+}
+
+var (
+	transfersText = textFormat{[]string{"tau"}, 1, 12, checkTauNames}
+	gammaText     = textFormat{[]string{"max_ops", "tau_op"}, 0, 15, checkOperators}
+)
 
 func checkOperators(names []string, columns int) error {
 	if len(names) != columns {
@@ -84,11 +98,8 @@ func checkOperators(names []string, columns int) error {
 // WriteText writes a table in the format of ReadText, times with 12 decimals. The table must have every τ
 // from 1, and 1 byte as its first size, see Table.Fill.
 func WriteText(w io.Writer, t *Table) error {
-	if err := t.check(); err != nil {
-		return fmt.Errorf("text format: %w", err)
-	}
-	if t.Transfers.Sizes[0] != 1 {
-		return fmt.Errorf("text format: the first size is %d bytes, its readers want 1; measure it too", t.Transfers.Sizes[0])
+	if sizes := t.Transfers.Sizes; len(sizes) == 0 || sizes[0] != 1 {
+		return errors.New("text format: its readers want a first size of 1 byte; measure it too")
 	}
 	names := []string{"o(m)"}
 	for i, tau := range t.Transfers.Taus {
@@ -97,7 +108,7 @@ func WriteText(w io.Writer, t *Table) error {
 		}
 		names = append(names, fmt.Sprintf("L(m, %d)", tau))
 	}
-	return writeText(w, "#tau", len(t.Transfers.Taus), names, t.Transfers.Sizes, 12, func(i, column int) float64 {
+	return transfersText.write(w, names, t.Transfers.Sizes, func(i, column int) float64 {
 		if column == 0 {
 			return t.Overheads[i]
 		}
@@ -113,15 +124,8 @@ func WriteGammaText(w io.Writer, g *Gamma) error {
 	}
 	var names []string
 	sizes := g.Operators[0].Sizes
-	for i := range g.Operators {
-		o := &g.Operators[i]
-		if err := o.check(); err != nil {
-			return fmt.Errorf("text format: operator %s: %w", o.Name, err)
-		}
-		if o.Name == "" || strings.ContainsAny(o.Name, "\t\r\n") {
-			return fmt.Errorf("text format: operator name %q", o.Name)
-		}
-		if fmt.Sprint(o.Sizes) != fmt.Sprint(sizes) {
+	for _, o := range g.Operators {
+		if !slices.Equal(o.Sizes, sizes) {
 			return fmt.Errorf("text format: operators %s and %s have different sizes", names[0], o.Name)
 		}
 		if len(o.Taus) > 0 && o.Taus[0] != 1 {
@@ -129,23 +133,28 @@ func WriteGammaText(w io.Writer, g *Gamma) error {
 		}
 		names = append(names, o.Name)
 	}
-	return writeText(w, "#max_ops", len(names), names, sizes, 15, func(i, column int) float64 {
+	return gammaText.write(w, names, sizes, func(i, column int) float64 {
 		return g.Operators[column].Times[i][0]
 	})
 }
 
-func writeText(w io.Writer, counted string, count int, names []string, sizes []int, decimals int, at func(row, column int) float64) error {
-	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "#m\t%d\n%s\t%d\n#m\t%s\n", len(sizes), counted, count, strings.Join(names, "\t"))
+// write writes a table that read accepts, else it fails.
+func (f textFormat) write(w io.Writer, names []string, sizes []int, at func(row, column int) float64) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "#m\t%d\n#%s\t%d\n#m\t%s\n", len(sizes), f.counted[0], len(names)-f.extra, strings.Join(names, "\t"))
 	for i, m := range sizes {
 		b.WriteString(strconv.Itoa(m))
 		for column := range names {
 			b.WriteByte('\t')
-			b.WriteString(strconv.FormatFloat(at(i, column), 'f', decimals, 64))
+			b.WriteString(strconv.FormatFloat(at(i, column), 'f', f.decimals, 64))
 		}
 		b.WriteByte('\n')
 	}
-	return b.Flush() // the first error of all writes
+	if _, err := f.read(bytes.NewReader(b.Bytes()), "what was to be written"); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
 }
 
 // A textTable is a table in either format.
@@ -157,15 +166,14 @@ type textTable struct {
 	doubt   error       // the last line has no line end
 }
 
-// readText reads a table whose line 2 declares the number of columns under one of the names counted, and
-// whose rows have extra columns before these.
-func readText(r io.Reader, name string, counted []string, extra int, check func(names []string, columns int) error) (*textTable, error) {
+// read reads a table whose line 2 declares the number of columns.
+func (f textFormat) read(r io.Reader, name string) (*textTable, error) {
 	lines := lineReader{infile.NewLines(r, name, maxLine)}
 	rows, err := lines.count("m")
 	if err != nil {
 		return nil, err
 	}
-	columns, err := lines.count(counted...)
+	columns, err := lines.count(f.counted...)
 	if err != nil {
 		return nil, err
 	}
@@ -197,15 +205,15 @@ func readText(r io.Reader, name string, counted []string, extra int, check func(
 			return nil, lines.Errorf("more sizes than the %d that line \"#m\" declares", rows)
 		}
 		fields := cells(line)
-		size, times, err := parseRow(fields, columns+extra)
+		size, times, err := parseRow(fields, columns+f.extra)
 		if err == nil {
 			err = checkNext("size", before, size)
 		}
 		if lines.Cut {
-			t.doubt, err = lines.unended(fields, columns+extra, cmp.Or(last, fields[max(0, len(fields)-2)]), err)
+			t.doubt, err = lines.unended(fields, columns+f.extra, cmp.Or(last, fields[max(0, len(fields)-2)]), err)
 		}
 		if err == nil && len(t.rows) == 0 {
-			err = check(t.names, columns)
+			err = f.check(t.names, columns)
 		}
 		if err != nil {
 			return nil, lines.Errorf("%w", err)
@@ -250,10 +258,7 @@ func parseRow(row []string, columns int) (size int, times []float64, err error) 
 	times = make([]float64, columns)
 	for i, cell := range row[1:] {
 		v, err := decimal.Parse(cell)
-		if err == nil {
-			err = checkTime(v)
-		}
-		if err != nil {
+		if err != nil || !(v >= 0 && v <= longest) || math.Signbit(v) {
 			return 0, nil, fmt.Errorf("column %d: %.40q is no time in seconds", i+2, cell)
 		}
 		times[i] = v

@@ -108,8 +108,8 @@ func TestReadTextRefuses(t *testing.T) {
 func TestReadGammaText(t *testing.T) {
 	for _, text := range []string{smallGamma, strings.NewReplacer("\n", "\r\n", "#m:", "#m", "#tau_op:", "#max_ops", "#m\tmax", "#size\tmax").Replace(smallGamma)} {
 		g := must.Get(ReadGammaText(strings.NewReader(text), "gamma.txt"))
-		if got, beyond, err := g.Gamma("sum", 34, 7); beyond || err != nil || !near(got, 0.3, 1e-9) {
-			t.Errorf("γ(34) of sum = %v, %v, %v; want 0.3, half way between 4 and 64", got, beyond, err)
+		if got, beyond := must.Get(g.Operator("sum")).At(34, 7); beyond || !near(got, 0.3, 1e-9) {
+			t.Errorf("γ(34) of sum = %v, %v; want 0.3, half way between 4 and 64", got, beyond)
 		}
 	}
 	for _, tt := range []struct{ old, new, says string }{
@@ -212,17 +212,15 @@ func TestWriteTextRefuses(t *testing.T) {
 	gamma := func(operators ...Operator) error { return WriteGammaText(io.Discard, &Gamma{Operators: operators}) }
 	for says, err := range map[string]error{
 		"τ = 2 is missing":                       table(func(t *Table) { t.Transfers.Taus[1] = 4 }),
-		"the first size is 2 bytes":              table(func(t *Table) { t.Transfers.Sizes[0] = 2; t.Transfers.Sizes[1] = 4 }),
+		"a first size of 1 byte":                 table(func(t *Table) { t.Transfers.Sizes[0] = 2; t.Transfers.Sizes[1] = 4 }),
 		"size 1 is there twice":                  table(func(t *Table) { t.Transfers.Sizes[1] = 1 }),
-		"0 times for size 2":                     table(func(t *Table) { t.Transfers.Times[1] = nil }),
-		"size 2: -1 is no time":                  table(func(t *Table) { t.Transfers.Times[1][0] = -1 }),
-		"overhead of size 2: -1 is no time":      table(func(t *Table) { t.Overheads[1] = -1 }),
-		"0 overheads for 2 sizes":                table(func(t *Table) { t.Overheads = nil }),
-		"no message sizes":                       table(func(t *Table) { t.Transfers = Curve{} }),
+		`column 3: "-1.000000000000" is no time`: table(func(t *Table) { t.Transfers.Times[1][0] = -1 }),
+		`column 2: "-1.000000000000" is no time`: table(func(t *Table) { t.Overheads[1] = -1 }),
+		"its readers want":                       table(func(t *Table) { t.Transfers = Curve{} }),
 		"no operators":                           gamma(),
 		"operators a and b have different sizes": gamma(a, b),
 		"no γ for τ = 1":                         gamma(c),
-		"operator name":                          gamma(Operator{"a\tb", a.Curve}),
+		"line 3 names 2 operators":               gamma(Operator{"a\tb", a.Curve}),
 	} {
 		contains.Error(t, err, says)
 	}

@@ -142,7 +142,11 @@ func (k *Key) Parameter() Parameter {
 
 // parameter is the grid of a parameter's cells.
 func (f *File) parameter(kind Kind, p Parameter) grid {
-	return f.grid(func(c *Cell) bool { return c.Kind == kind && c.Variant == p })
+	g := f.grid(func(c *Cell) bool { return c.Kind == kind && c.Variant == p })
+	if kind == NetCell {
+		g.again = ErrUnmeasured
+	}
+	return g
 }
 
 // A Packed message is not contiguous: the variant of kind pack. 4K8S is the time of packing it, 4K8S-L3
