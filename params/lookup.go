@@ -238,13 +238,9 @@ func (s *Sorting) alone(c *Cell) *Cell {
 	alone := *c
 	alone.Time.Center = less(c.Time.Center, y.Time.Center)
 	alone.Time.Lo, alone.Time.Hi = less(c.Time.Lo, y.Time.Hi), less(c.Time.Hi, y.Time.Lo)
-	type when struct {
-		launch int32
-		state  int
-	}
-	paired := make(map[when]float64) // y
+	paired := make(map[[2]int]float64) // y by launch and state
 	for _, sample := range y.Samples {
-		paired[when{sample.Launch, s.Of(sample)}] = sample.NS
+		paired[[2]int{int(sample.Launch), s.Of(sample)}] = sample.NS
 	}
 	typical := make(map[int]float64) // y by state
 	for state := range s.States(s.Workers(y)) {
@@ -257,7 +253,7 @@ func (s *Sorting) alone(c *Cell) *Cell {
 	for i := range alone.Samples {
 		sample := &alone.Samples[i]
 		state := s.Of(*sample)
-		ns, known := paired[when{sample.Launch, state}]
+		ns, known := paired[[2]int{int(sample.Launch), state}]
 		if !known || sample.Launch == Unlaunched {
 			if ns, known = typical[state]; !known {
 				ns = y.Time.Center

@@ -95,15 +95,11 @@ func (l Loads) InCache() float64 {
 // Loads are the loads of each placement and τ, from the launch with the median share in cache. The
 // largest share comes first.
 func (f *File) Loads() (typical []Loads) {
-	type key struct {
-		placement numa.Policy
-		tau       int
-	}
 	all := lists.Concat(f.Launches, func(l Launch) []Loads { return l.Loads })
 	most := func(a, b Loads) int {
 		return cmp.Or(cmp.Compare(b.InCache(), a.InCache()), cmp.Compare(a.Placement, b.Placement), a.Tau-b.Tau)
 	}
-	for _, loads := range lists.Groups(all, func(l Loads) key { return key{l.Placement, l.Tau} }) {
+	for _, loads := range lists.Groups(all, func(l Loads) Loads { return Loads{Placement: l.Placement, Tau: l.Tau} }) {
 		slices.SortFunc(loads, most)
 		typical = append(typical, loads[len(loads)/2])
 	}

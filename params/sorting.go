@@ -184,7 +184,7 @@ func (f *File) moving(single map[int32][]Sample) []bool {
 	for changed := true; changed; {
 		changed = false
 		for i := range f.Cells {
-			watches := f.watchesOf(&f.Cells[i])
+			watches := watchesOf(&f.Cells[i], len(f.Watches))
 			if !slices.ContainsFunc(watches, func(w int32) bool { return moving[w-1] }) {
 				continue
 			}
@@ -197,11 +197,11 @@ func (f *File) moving(single map[int32][]Sample) []bool {
 	return moving
 }
 
-// watchesOf are the numbers of the watches of a cell's samples, each once.
-func (f *File) watchesOf(c *Cell) (watches []int32) {
+// watchesOf are the numbers of the watches of a cell's samples, each once, up to most.
+func watchesOf(c *Cell, most int) (watches []int32) {
 	last := int32(0) // saves searches: most neighbouring samples have the same watch
 	for _, x := range c.Samples {
-		if x.Watch != last && x.Watch > 0 && int(x.Watch) <= len(f.Watches) && !slices.Contains(watches, x.Watch) {
+		if x.Watch != last && x.Watch > 0 && int(x.Watch) <= most && !slices.Contains(watches, x.Watch) {
 			watches = append(watches, x.Watch)
 		}
 		last = x.Watch
@@ -224,31 +224,19 @@ func pool(all []State) (states []State) {
 	}
 	total := 0.
 	for _, same := range groups {
-		steady, slowed := State{NS: same[0].NS}, State{}
-		logs, weight := 0., 0.
-		var lasts []float64
+		m := mean(same)
+		total += m.Share
+		steady, slowed := State{NS: cmp.Or(m.NS, same[0].NS), Lasts: m.Lasts}, State{}
 		for _, state := range same {
-			logs += state.Share * math.Log(state.NS)
-			weight += state.Share
-			if state.Lasts > 0 {
-				lasts = append(lasts, state.Lasts)
-			}
 			if state.Slow > 0 {
 				slowed.Slow, slowed.Share = max(slowed.Slow, state.Slow), slowed.Share+state.Share
 			} else {
 				steady.Share += state.Share
 			}
 		}
-		if weight > 0 {
-			steady.NS = math.Exp(logs / weight)
-		}
-		if len(lasts) > 0 {
-			steady.Lasts = fit.Median(lasts).Center
-		}
 		if len(states) > 0 {
 			steady.Above = math.Sqrt(states[len(states)-1].NS * steady.NS)
 		}
-		total += weight
 		if steady.Share > 0 || slowed.Slow == 0 {
 			states = append(states, steady)
 		}
@@ -261,6 +249,27 @@ func pool(all []State) (states []State) {
 		states[i].Share /= max(total, 1e-300)
 	}
 	return states
+}
+
+// mean has the sum of states' shares, the geometric mean of their flags by shares, and the median of their
+// durations; zeros without shares.
+func mean(states []State) (m State) {
+	var logs float64
+	var lasts []float64
+	for _, state := range states {
+		logs += state.Share * math.Log(state.NS)
+		m.Share += state.Share
+		if state.Lasts > 0 {
+			lasts = append(lasts, state.Lasts)
+		}
+	}
+	if m.Share > 0 {
+		m.NS = math.Exp(logs / m.Share)
+	}
+	if len(lasts) > 0 {
+		m.Lasts = fit.Median(lasts).Center
+	}
+	return m
 }
 
 // nearest is the index of the state nearest to the given one; 0 if they all differ in Slow.
@@ -345,41 +354,25 @@ func (s *Sorting) StatesOf(c *Cell) (states []State) {
 	if len(s.pools) == 0 {
 		return nil
 	}
-	seen, total := make(map[int32]bool), 0.
-	var lasts [][]float64
-	for _, x := range c.Samples {
-		if seen[x.Watch] || x.Watch < 1 || int(x.Watch) > len(s.pooled) {
-			continue
-		}
-		seen[x.Watch] = true
-		w := &s.watches[x.Watch-1]
-		for i, at := range s.pooled[x.Watch-1] {
+	var own [][]State // by state
+	total := 0.
+	for _, number := range watchesOf(c, len(s.pooled)) {
+		w := &s.watches[number-1]
+		for i, at := range s.pooled[number-1] {
 			if at == AnyState {
 				break
 			}
 			if states == nil {
 				states = slices.Clone(s.pools[len(w.CPUs)])
-				for j := range states {
-					states[j].Share, states[j].Lasts, states[j].NS = 0, 0, 0
-				}
-				lasts = make([][]float64, len(states))
+				own = make([][]State, len(states))
 			}
-			states[at].NS += w.States[i].Share * math.Log(w.States[i].NS)
-			states[at].Share += w.States[i].Share
+			own[at] = append(own[at], w.States[i])
 			total += w.States[i].Share
-			if w.States[i].Lasts > 0 {
-				lasts[at] = append(lasts[at], w.States[i].Lasts)
-			}
 		}
 	}
 	for i := range states {
-		if state := &states[i]; state.Share > 0 {
-			state.NS = math.Exp(state.NS / state.Share)
-			state.Share /= total
-		}
-		if len(lasts[i]) > 0 {
-			states[i].Lasts = fit.Median(lasts[i]).Center
-		}
+		m := mean(own[i])
+		states[i].NS, states[i].Share, states[i].Lasts = m.NS, m.Share/max(total, 1e-300), m.Lasts
 	}
 	return states
 }
