@@ -33,7 +33,7 @@ type Channel struct {
 	LeftOut  []Omission
 }
 
-// A Transfer is L(m,τ), ns; for m = 0 it is y(τ).
+// A Transfer is L(m,τ), or another time of τ ranks at once, ns; L(0,τ) is y(τ).
 type Transfer struct {
 	Bytes, Tau int
 	Time       fit.Estimate
@@ -153,32 +153,23 @@ func fromStreams(oneWay, gaps map[load]fit.Estimate) (unused bool) {
 // transfers are the transfers of messages, without sizes that lack some τ or take no longer than the
 // overhead; nil of one τ.
 func (c *Channel) transfers(what string, messages map[load]fit.Estimate, copies Copies) (all []Transfer) {
-	taus := tausOf(messages)
-	if len(taus) < 2 {
+	if len(tausOf(messages)) < 2 {
 		return nil
 	}
-	var incomplete, nothing []int
-	for _, m := range sizesOf(messages) {
-		var row []Transfer
-		least := math.Inf(1)
-		for _, tau := range taus {
-			if t, timed := messages[load{m, tau}]; timed {
-				o := c.Overhead.Center // without its error, which is common to all
-				least = min(least, t.Center-o)
-				row = append(row, Transfer{m, tau, Beyond(t, o).Scale(1 / float64(copies))})
-			}
-		}
-		switch {
-		case len(row) < len(taus):
-			incomplete = append(incomplete, m)
-		case least <= 0 && m > 0:
-			nothing = append(nothing, m)
-		default:
-			all = append(all, row...)
-		}
+	rows, incomplete := complete(messages)
+	if incomplete != "" {
+		c.leaveOut(what, 0, incomplete)
 	}
-	if len(incomplete) > 0 {
-		c.leaveOut(what, 0, notOfEvery(incomplete, taus))
+	o := c.Overhead.Center // without its error, which is common to all
+	var nothing []int
+	for _, row := range rows {
+		if m := row[0].Bytes; m > 0 && slices.ContainsFunc(row, func(t Transfer) bool { return t.Time.Center <= o }) {
+			nothing = append(nothing, m)
+			continue
+		}
+		for _, t := range row {
+			all = append(all, Transfer{t.Bytes, t.Tau, Beyond(t.Time, o).Scale(1 / float64(copies))})
+		}
 	}
 	if len(nothing) > 0 {
 		c.leaveOut(what, 0, fmt.Sprintf("of m = %s some took no longer than a message of nothing, o(m)", listed(nothing)))
@@ -195,9 +186,28 @@ func Beyond(time fit.Estimate, ns float64) fit.Estimate {
 	return time
 }
 
-// notOfEvery is the reason for leaving out sizes without some τ.
-func notOfEvery(sizes, taus []int) string {
-	return fmt.Sprintf("of m = %s not every τ was timed of %s", listed(sizes), listed(taus))
+// complete are the times of each size that has every τ, and the reason for leaving out the others; "": there are
+// none.
+func complete(times map[load]fit.Estimate) (rows [][]Transfer, why string) {
+	taus := tausOf(times)
+	var incomplete []int
+	for _, m := range sizesOf(times) {
+		var row []Transfer
+		for _, tau := range taus {
+			if t, timed := times[load{m, tau}]; timed {
+				row = append(row, Transfer{m, tau, t})
+			}
+		}
+		if len(row) < len(taus) {
+			incomplete = append(incomplete, m)
+			continue
+		}
+		rows = append(rows, row)
+	}
+	if len(incomplete) > 0 {
+		why = fmt.Sprintf("of m = %s not every τ was timed of %s", listed(incomplete), listed(taus))
+	}
+	return rows, why
 }
 
 func (c *Channel) leaveOut(benchmark string, line int, why string) {

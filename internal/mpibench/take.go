@@ -29,30 +29,20 @@ func TakeGamma(f *params.File, times []Time) (operators []string, leftOut []Omis
 		placement = f.Plan.Policies[0]
 	}
 	for _, operator := range slices.Sorted(maps.Keys(timed)) {
-		all, samples := timed[operator].medians(), timed[operator]
-		taus := tausOf(all)
-		var cells []params.Cell
-		var incomplete []int
-		for _, m := range sizesOf(all) {
-			if slices.ContainsFunc(taus, func(tau int) bool { return samples[load{m, tau}] == nil }) {
-				incomplete = append(incomplete, m)
-				continue
-			}
-			for _, tau := range taus {
-				key := params.Key{Kind: params.GammaCell, Placement: placement, Tau: tau, Bytes: m, Operator: operator}
-				cells = append(cells, params.Cell{Key: key, Time: all[load{m, tau}], Samples: params.Samples(samples[load{m, tau}]...)})
-			}
+		rows, incomplete := complete(timed[operator].medians())
+		if incomplete != "" {
+			leftOut = append(leftOut, Omission{"Reduce_local", 0, incomplete})
 		}
-		if len(incomplete) > 0 {
-			leftOut = append(leftOut, Omission{"Reduce_local", 0, notOfEvery(incomplete, taus)})
-		}
-		if len(cells) == 0 {
+		if len(rows) == 0 {
 			continue
 		}
 		f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool {
 			return c.Kind == params.GammaCell && strings.TrimSuffix(c.Operator, params.Scalar) == operator
 		})
-		f.Cells = append(f.Cells, cells...)
+		for _, t := range slices.Concat(rows...) {
+			key := params.Key{Kind: params.GammaCell, Placement: placement, Tau: t.Tau, Bytes: t.Bytes, Operator: operator}
+			f.Cells = append(f.Cells, params.Cell{Key: key, Time: t.Time, Samples: params.Samples(timed[operator][load{t.Bytes, t.Tau}]...)})
+		}
 		operators = append(operators, operator)
 	}
 	return operators, leftOut
