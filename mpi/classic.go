@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -57,24 +58,20 @@ func (f *Classic) Lookup(collective string, p, bytes int) (found ClassicRule) {
 // ReadClassic reads a dynamic rules file of version 1. It fails for words that are no numbers, and for a
 // file that ends too early or goes on after the last rule.
 func ReadClassic(text string) (*Classic, error) {
-	var numbers []int
+	var words []string
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, "#")
-		for _, word := range strings.Fields(line) {
-			n, err := strconv.Atoi(word)
-			if err != nil {
-				return nil, err
-			}
-			numbers = append(numbers, n)
-		}
+		words = append(words, strings.Fields(line)...)
 	}
-	missing := 0
+	var err error
 	next := func() (n int) {
-		if len(numbers) == 0 {
-			missing++
-			return 0
+		if len(words) == 0 {
+			err = cmp.Or(err, io.ErrUnexpectedEOF)
 		}
-		n, numbers = numbers[0], numbers[1:]
+		if err == nil {
+			n, err = strconv.Atoi(words[0])
+			words = words[1:]
+		}
 		return n
 	}
 	f := &Classic{rules: make(map[int][]classicRanks)}
@@ -89,10 +86,10 @@ func ReadClassic(text string) (*Classic, error) {
 		}
 		f.rules[id] = ranks
 	}
-	if missing > 0 || len(numbers) > 0 {
-		return nil, fmt.Errorf("rules for Open MPI lack %d numbers, and %d are left", missing, len(numbers))
+	if err == nil && len(words) > 0 {
+		err = fmt.Errorf("%d words are left after the rules for Open MPI", len(words))
 	}
-	return f, nil
+	return f, err
 }
 
 // writeClassic writes a dynamic rules file.

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
@@ -29,7 +28,7 @@ func (f *File) P(stride int, offCache bool) (*Curve, error) {
 		}
 		return nil, fmt.Errorf("no messages with a stride of %d bytes: there are those of %s", stride, strings.Join(lists.Map(strides, strconv.Itoa), ", "))
 	}
-	curve, err := g.curve("packed messages", func(c Cell) fit.Estimate { return c.Time })
+	curve, err := g.curve("packed messages", Cell.Whole)
 	if err != nil {
 		return nil, err
 	}
