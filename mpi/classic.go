@@ -12,30 +12,29 @@ import (
 	"github.com/taulop/taulop/collective"
 )
 
-// A Classic is a dynamic rules file of Open MPI 4.1 and 5.0, as coll_tuned_dynamic_file.c reads it.
-type Classic struct {
-	rules map[int][]classicRanks // by the collective's number, in the file's order
-}
+// A classic is a dynamic rules file of Open MPI 4.1 and 5.0, as coll_tuned_dynamic_file.c reads it: by the
+// collective's number, in the file's order.
+type classic map[int][]classicRanks
 
 // classicRanks are the rules from a communicator size on.
 type classicRanks struct {
 	p     int
-	rules []ClassicRule
+	rules []classicRule
 }
 
-// A ClassicRule holds from a message size on.
-type ClassicRule struct{ Bytes, Algorithm, Fan, Segment int }
+// A classicRule holds from a message size on.
+type classicRule struct{ Bytes, Algorithm, Fan, Segment int }
 
 // classicIDs are Open MPI's numbers of collectives, coll_base_functions.h.
 var classicIDs = map[string]int{
 	"allgather": 0, "allreduce": 2, "alltoall": 3, "barrier": 6, "bcast": 7, "gather": 9, "reduce": 11, "scatter": 15,
 }
 
-// Lookup is the rule that Open MPI takes: of the largest communicator size ≤ p, or else the first one,
+// lookup is the rule that Open MPI takes: of the largest communicator size ≤ p, or else the first one,
 // the last rule in front of one for more bytes.
-func (f *Classic) Lookup(collective string, p, bytes int) (found ClassicRule) {
+func (f classic) lookup(collective string, p, bytes int) (found classicRule) {
 	id, known := classicIDs[collective]
-	all := f.rules[id]
+	all := f[id]
 	if !known || len(all) == 0 {
 		return found
 	}
@@ -55,9 +54,9 @@ func (f *Classic) Lookup(collective string, p, bytes int) (found ClassicRule) {
 	return found
 }
 
-// ReadClassic reads a dynamic rules file of version 1. It fails for words that are no numbers, and for a
+// readClassic reads a dynamic rules file of version 1. It fails for words that are no numbers, and for a
 // file that ends too early or goes on after the last rule.
-func ReadClassic(text string) (*Classic, error) {
+func readClassic(text string) (classic, error) {
 	var words []string
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, "#")
@@ -74,17 +73,17 @@ func ReadClassic(text string) (*Classic, error) {
 		}
 		return n
 	}
-	f := &Classic{rules: make(map[int][]classicRanks)}
+	f := make(classic)
 	for range next() {
 		id, ranks := next(), []classicRanks(nil)
 		for range next() {
 			entry := classicRanks{p: next()}
 			for range next() {
-				entry.rules = append(entry.rules, ClassicRule{next(), next(), next(), next()})
+				entry.rules = append(entry.rules, classicRule{next(), next(), next(), next()})
 			}
 			ranks = append(ranks, entry)
 		}
-		f.rules[id] = ranks
+		f[id] = ranks
 	}
 	if err == nil && len(words) > 0 {
 		err = fmt.Errorf("%d words are left after the rules for Open MPI", len(words))

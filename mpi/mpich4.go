@@ -63,7 +63,7 @@ func treeOwn(l *Library, c *collective.Collective, p, m int) (Setting, bool) {
 	if tree == nil {
 		tree = mpichTree()
 	}
-	name, intra := strings.CutPrefix(tree.Choice(c, p, m, l.elementOf(c)), mpichPrefix(c.Name))
+	name, intra := strings.CutPrefix(tree.choice(c, p, m, l.elementOf(c)), mpichPrefix(c.Name))
 	o, known := l.find(c.Name, func(o offer) bool { return o.name == name })
 	return Setting{Name: o.name}, intra && known
 }

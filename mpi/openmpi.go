@@ -87,8 +87,8 @@ func scale(c *collective.Collective, p int) int {
 var openMPIRules string
 
 // fixed is Open MPI's built-in decision function as rules.
-var fixed = sync.OnceValue(func() *Classic {
-	f, err := ReadClassic(openMPIRules)
+var fixed = sync.OnceValue(func() classic {
+	f, err := readClassic(openMPIRules)
 	if err != nil {
 		panic(err)
 	}
@@ -97,7 +97,7 @@ var fixed = sync.OnceValue(func() *Classic {
 
 // openMPIOwn is the decision of Open MPI without a rules file.
 func openMPIOwn(l *Library, c *collective.Collective, p, m int) (Setting, bool) {
-	r := fixed().Lookup(c.Name, p, m)
+	r := fixed().lookup(c.Name, p, m)
 	s, known := l.numbered(c.Name, r.Algorithm, r.Fan, r.Segment)
 	return s, known && !s.Own()
 }

@@ -56,10 +56,10 @@ func TestPosixLeavesRulesToTheOtherTree(t *testing.T) {
 	for p := 2; p < 12; p++ {
 		for _, m := range []int{1, 1000, 1023, 1024, 4096, 8191, 8192, 1 << 20, 1<<20 + 1} {
 			ruled := p == 4 && m >= 1024 && m < 8192 || p == 8 && m <= 1<<20
-			if got := tree.Choice(collective.Bcast, p, m, 1); ruled != (got == "") || !ruled && got != "MPIR_bcast_release_gather" {
+			if got := tree.choice(collective.Bcast, p, m, 1); ruled != (got == "") || !ruled && got != "MPIR_bcast_release_gather" {
 				t.Errorf("P = %d, m = %d: %q", p, m, got)
 			}
-			check.Equal(t, tree.Choice(collective.Named("allreduce"), p, m, 8), "MPIR_allreduce_release_gather", "allreduce, P = %d, m = %d", p, m)
+			check.Equal(t, tree.choice(collective.Named("allreduce"), p, m, 8), "MPIR_allreduce_release_gather", "allreduce, P = %d, m = %d", p, m)
 		}
 	}
 	contains.All(t, mpich4.Use("t.json", true), "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE=t.json.posix")
@@ -182,8 +182,8 @@ func meant(rules []Rule, c *collective.Collective, p, m int) Setting {
 func read(l *Library, text []byte) (func(c *collective.Collective, p, m int) (Setting, error), error) {
 	switch l.Name {
 	case "openmpi4", "openmpi5":
-		f, err := ReadClassic(string(text))
-		for id, all := range f.rules {
+		f, err := readClassic(string(text))
+		for id, all := range f {
 			for _, of := range all {
 				if of.rules[0].Bytes != 0 {
 					return nil, fmt.Errorf("the first rule of collective %d among %d begins at %d bytes: Open MPI wants 0", id, of.p, of.rules[0].Bytes)
@@ -191,7 +191,7 @@ func read(l *Library, text []byte) (func(c *collective.Collective, p, m int) (Se
 			}
 		}
 		return func(c *collective.Collective, p, m int) (Setting, error) {
-			r := f.Lookup(c.Name, p, m*scale(c, p))
+			r := f.lookup(c.Name, p, m*scale(c, p))
 			s, there := l.numbered(c.Name, r.Algorithm, r.Fan, r.Segment)
 			if !there {
 				return s, fmt.Errorf("%s has no algorithm %d of %s", l.Version, r.Algorithm, c)
@@ -263,12 +263,12 @@ func sizesAround(rules []Rule, c *collective.Collective, p int, r *rand.Rand) []
 }
 
 func TestClassicLookup(t *testing.T) {
-	f := must.Get(ReadClassic("1 # one\n3\n1\n16 2\n0 4 0 0\n8 2 0 0\n"))
-	check.Equal(t, f.Lookup("alltoall", 16, 8).Algorithm, 2, "algorithm of 8 bytes among 16")
-	check.Equal(t, f.Lookup("alltoall", 2, 7).Algorithm, 4, "algorithm below the first number of ranks")
-	check.Equal(t, f.Lookup("bcast", 2, 7), (ClassicRule{}), "rule where there are none")
+	f := must.Get(readClassic("1 # one\n3\n1\n16 2\n0 4 0 0\n8 2 0 0\n"))
+	check.Equal(t, f.lookup("alltoall", 16, 8).Algorithm, 2, "algorithm of 8 bytes among 16")
+	check.Equal(t, f.lookup("alltoall", 2, 7).Algorithm, 4, "algorithm below the first number of ranks")
+	check.Equal(t, f.lookup("bcast", 2, 7), (classicRule{}), "rule where there are none")
 	for _, text := range []string{"x", "1 7 1 4 1 0 1 0", "1 7 1 4 1 0 1 0 0 7"} {
-		check.Error(t, must.Err(ReadClassic(text)), "%q is read", text)
+		check.Error(t, must.Err(readClassic(text)), "%q is read", text)
 	}
 }
 
@@ -359,13 +359,13 @@ func FuzzReadTree(f *testing.F) {
 			check.True(t, !strings.Contains(err.Error(), "\n"), "%q is no sentence", err)
 			return
 		}
-		own.Choice(collective.Bcast, 8, 1000, 8)
+		own.choice(collective.Bcast, 8, 1000, 8)
 		var out bytes.Buffer
 		if mpich4.OnBase(own).Write(&out, rules) != nil {
 			return
 		}
 		again := must.Get(ReadTree(bytes.NewReader(out.Bytes()), "written"))
-		if got := again.Choice(collective.Bcast, 4, 8, 8); got != "MPIR_Bcast_intra_scatter_ring_allgather" && own.branches[0].condition() == "collective=bcast" {
+		if got := again.choice(collective.Bcast, 4, 8, 8); got != "MPIR_Bcast_intra_scatter_ring_allgather" && own.branches[0].condition() == "collective=bcast" {
 			t.Errorf("a rule for 4 ranks and 8 B gives %q in %s", got, out.String())
 		}
 	})

@@ -203,8 +203,8 @@ func (b branch) holds(c call) bool {
 
 func isAny(condition string) bool { return condition == "any" || strings.HasSuffix(condition, "=any") }
 
-// Choice is the algorithm for m bytes among p ranks and elements of a size in bytes; "" if the tree has none.
-func (t *Tree) Choice(c *collective.Collective, p, m, element int) string {
+// choice is the algorithm for m bytes among p ranks and elements of a size in bytes; "" if the tree has none.
+func (t *Tree) choice(c *collective.Collective, p, m, element int) string {
 	with, branches := call{c.Name, p, m, m * scale(c, p) / p, element}, t.branches
 	for {
 		i := slices.IndexFunc(branches, func(b branch) bool { return b.algorithm() != "" || b.holds(with) })

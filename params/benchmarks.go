@@ -37,7 +37,7 @@ func (f *File) WriteBenchmarks(w io.Writer) error {
 	for _, c := range f.byState() {
 		name := c.benchmark()
 		if c.State != nil && f.state == nil {
-			name += "/state=" + c.State.Label()
+			name += "/state=" + c.State.label()
 		}
 		result := benchfmt.Result{Config: config, Name: benchfmt.Name(name), Iters: 1}
 		samples := c.alone.Values()

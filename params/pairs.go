@@ -19,7 +19,7 @@ type Pairs struct {
 	Sizes  []int       `json:"sizes"`  // m in bytes, rising; 0 is a null transfer
 	Levels []PairLevel `json:"levels"` // levels with pairs, the closest first
 	Pairs  []Pair      `json:"pairs"`  // by their CPUs
-	// Others are the same pairs through memory of other nodes, in the order of Homes.
+	// Others are the same pairs through memory of other nodes, in the order of homes.
 	Others []*Pairs `json:"other_homes,omitempty"`
 }
 
@@ -35,8 +35,8 @@ const (
 	ThirdHome   Home = "third"  // another node
 )
 
-// Homes are all homes, that of models first.
-var Homes = []Home{UnknownHome, WriterHome, ReaderHome, ThirdHome}
+// homes are all homes, that of models first.
+var homes = []Home{UnknownHome, WriterHome, ReaderHome, ThirdHome}
 
 // A Pair is two CPUs, the lower one first.
 type Pair struct {
@@ -97,7 +97,7 @@ func (f *File) Pairs() (*Pairs, error) {
 		for _, c := range cells {
 			row, _ := slices.BinarySearch(sizes, c.Bytes)
 			pair.Times[row] = c.Time
-			if stays := sorting.ByState(c); len(stays) > 1 {
+			if stays := sorting.byState(c); len(stays) > 1 {
 				pair.add(stays, row, len(sizes))
 			}
 		}
@@ -108,7 +108,7 @@ func (f *File) Pairs() (*Pairs, error) {
 	}
 	byHome[ReaderHome].adopt(byHome[WriterHome])
 	var all []*Pairs
-	for _, home := range Homes {
+	for _, home := range homes {
 		if p := byHome[home]; p != nil {
 			slices.SortFunc(p.Pairs, func(a, b Pair) int { return cmp.Or(a.From-b.From, a.To-b.To) })
 			p.level(f.Provenance.Levels)

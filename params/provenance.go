@@ -53,8 +53,8 @@ type Provenance struct {
 
 	Go          string   `json:"go"`
 	Taulop      string   `json:"taulop"`
-	BufferPages string   `json:"buffer_pages,omitempty"` // SmallPages or HugePages; empty: unknown
-	IdleCores   string   `json:"idle_cores,omitempty"`   // BusyCores; empty: cores without a worker slept
+	BufferPages string   `json:"buffer_pages,omitempty"` // see Give; empty: unknown
+	IdleCores   string   `json:"idle_cores,omitempty"`   // see Fill; empty: cores without a worker slept
 	Reduction   string   `json:"reduction,omitempty"`    // instructions of reduction operators: AVX-512, AVX2, SSE4.2, NEON, Go
 	Command     []string `json:"command"`
 
@@ -69,30 +69,30 @@ func (p Provenance) Machine() string { return cmp.Or(p.Name, p.Hostname) }
 
 // Pages of buffers. The kernel need not grant a request for huge ones.
 const (
-	SmallPages = "small"
-	HugePages  = "huge"
+	smallPages = "small"
+	hugePages  = "huge"
 )
 
 // Huge reports whether buffers request huge pages.
-func (p *Provenance) Huge() bool { return p.BufferPages == HugePages }
+func (p *Provenance) Huge() bool { return p.BufferPages == hugePages }
 
 // Give sets the pages that buffers request.
 func (p *Provenance) Give(huge bool) {
-	if p.BufferPages = SmallPages; huge {
-		p.BufferPages = HugePages
+	if p.BufferPages = smallPages; huge {
+		p.BufferPages = hugePages
 	}
 }
 
-// BusyCores says that cores without a worker are kept busy, so that all τ have the same clock.
-const BusyCores = "kept busy"
+// busyCores says that cores without a worker are kept busy, so that all τ have the same clock.
+const busyCores = "kept busy"
 
 // Filled reports whether cores without a worker are kept busy.
-func (p *Provenance) Filled() bool { return p.IdleCores == BusyCores }
+func (p *Provenance) Filled() bool { return p.IdleCores == busyCores }
 
 // Fill sets whether cores without a worker are kept busy.
 func (p *Provenance) Fill(busy bool) {
 	if p.IdleCores = ""; busy {
-		p.IdleCores = BusyCores
+		p.IdleCores = busyCores
 	}
 }
 

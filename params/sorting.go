@@ -401,8 +401,8 @@ type Stay struct {
 	Time    fit.Estimate
 }
 
-// ByState are a cell's times in the states that it has samples in; none if its workers had one state.
-func (s *Sorting) ByState(c *Cell) []Stay {
+// byState are a cell's times in the states that it has samples in; none if its workers had one state.
+func (s *Sorting) byState(c *Cell) []Stay {
 	all := s.stays(c)
 	for i := range all {
 		all[i].Time = s.estimate(all[i].Samples)
@@ -410,7 +410,7 @@ func (s *Sorting) ByState(c *Cell) []Stay {
 	return all
 }
 
-// stays are ByState without times.
+// stays are byState without times.
 func (s *Sorting) stays(c *Cell) (all []Stay) {
 	for i, state := range s.StatesOf(c) {
 		if samples := s.In(c, i); len(samples) > 0 && state.Share > 0 {
@@ -428,7 +428,7 @@ func (s *Stay) replicates(f *File) fit.Replicates { return (&Cell{Samples: s.Sam
 // interval is that of all samples together.
 func (s *Sorting) Estimate(c *Cell) fit.Estimate {
 	mixed, total := fit.Estimate{N: math.MaxInt, Sessions: math.MaxInt}, 0.
-	for _, stay := range s.ByState(c) {
+	for _, stay := range s.byState(c) {
 		if !stay.Time.Known() && stay.Share < Settled {
 			stay.Time.Lo, stay.Time.Hi = extremes(stay.Samples)
 		}

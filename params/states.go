@@ -246,11 +246,11 @@ func (f *File) byState() (all []cellIn) {
 	s := f.Sort()
 	for _, i := range f.sorted() {
 		c := &f.Cells[i]
-		stays := s.ByState(c)
+		stays := s.byState(c)
 		alone, aloneStays := c, stays
 		if c.Kind == TransferCell && c.Setup == Isolated {
 			alone = s.alone(c)
-			aloneStays = s.ByState(alone)
+			aloneStays = s.byState(alone)
 		}
 		if len(stays) == 0 {
 			all = append(all, cellIn{c, f.state, alone})
@@ -283,8 +283,8 @@ func (s State) Name() string {
 	return fmt.Sprintf("%.3g ns", s.NS)
 }
 
-// Label is Name without spaces.
-func (s State) Label() string {
+// label is Name without spaces.
+func (s State) label() string {
 	return strings.ReplaceAll(strings.Replace(s.Name(), " slowed", "-slowed", 1), " ", "")
 }
 

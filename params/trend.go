@@ -44,7 +44,7 @@ func (f *File) WriteTrend(w io.Writer) (left int, err error) {
 		}
 		name := strings.Trim(noWord.ReplaceAllString(strings.ToLower(c.benchmark()), "_"), "_")
 		if c.State != nil && f.state == nil {
-			name += "_state_" + c.Label()
+			name += "_state_" + c.label()
 		}
 		header, columns = append(header, name), append(columns, column)
 	}

@@ -98,7 +98,7 @@ func parsePair(text string) Variant {
 	from, _ := strconv.Atoi(low)
 	to, _ := strconv.Atoi(high)
 	p := PairKey{from, to, Home(home)}
-	if from < 0 || from >= to || to > maxCPUs || !slices.Contains(Homes, p.Home) {
+	if from < 0 || from >= to || to > maxCPUs || !slices.Contains(homes, p.Home) {
 		return nil
 	}
 	return p
