@@ -114,12 +114,10 @@ func (n Network) Check() error {
 		return fmt.Errorf("%.40q is no name of a network; want a word of at most %d letters and digits such as eth0", n.Name, maxName/2)
 	case checkSetup(n.Kind) != nil:
 		return fmt.Errorf("%.40q is no kind of network; want a name in small letters like tcp", n.Kind)
-	case n.Copies < 0 || n.Copies > maxCopies:
-		return fmt.Errorf("copies is %d; want 0 … %d", n.Copies, maxCopies)
 	case max(len(n.Hosts), len(n.Peers)) > maxHosts:
 		return fmt.Errorf("%d hosts or peers; the most is %d", max(len(n.Hosts), len(n.Peers)), maxHosts)
 	}
-	return cmp.Or(
+	return cmp.Or(limited("copies", n.Copies, 0, maxCopies),
 		each(n.Hosts, func(host string) error {
 			if host == "" || len(host) > maxHost {
 				return fmt.Errorf("%.40q is no host", host)

@@ -127,14 +127,12 @@ func statesOf(looks []Sample, alone float64) (states []State) {
 		}
 		for j := range in {
 			seconds[j] += in[j]
+			shares[j] += in[j] / max(total, 1e-300)
 		}
 		if total == 0 {
-			total, in[after(first)] = 1, 1
+			shares[after(first)]++
 		}
 		launches++
-		for j := range in {
-			shares[j] += in[j] / total
-		}
 	}
 	for i := range states {
 		states[i].Share = round(shares[i]/launches, 4)
