@@ -309,17 +309,9 @@ func (l lineReader) next() (string, error) {
 		return "", l.Errorf("the file is UTF-16; save it as plain text, UTF-8 or ASCII")
 	case strings.ContainsRune(line, 0):
 		return "", l.Errorf("a zero byte; the file is UTF-16 or no text, save it as plain text, UTF-8 or ASCII")
-	case l.Cut: // Ctrl-Z may follow the last number
-		line = strings.TrimSuffix(line, controlZ)
 	}
-	if line = strings.Trim(line, " \t\r\n"); line == controlZ {
-		return "", nil
-	}
-	return line, nil
+	return strings.Trim(line, " \t\r\n\x1a"), nil // Ctrl-Z ends text files of DOS and its editors
 }
-
-// controlZ ends text files of DOS and its editors.
-const controlZ = "\x1a"
 
 // count is the number in a line such as "#m<TAB>30", with one of the names given; empty lines and other
 // comments may come before it.
