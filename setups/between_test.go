@@ -65,7 +65,7 @@ func TestStridedMessages(t *testing.T) {
 				}
 			}
 			rt := RoundTrip{N: 1, Bytes: m.Bytes, Segments: 2, SegmentBytes: 1024, Runs: 3, ArenaBytes: arena, Layout: &m}
-			check.True(t, must.Get(team.RoundTrips(context.Background(), rt))[0] > 0, "%s: no time", text)
+			check.True(t, must.Get(team.roundTrips(context.Background(), rt))[0] > 0, "%s: no time", text)
 		}
 	}
 }

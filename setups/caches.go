@@ -58,7 +58,8 @@ func (t *Team) held(bytes int) (share float64, err error) {
 	t.workers[0].loads = params.Loads{}
 	for range trials {
 		t.memory.forget() // the arena is initialised again
-		if _, err := t.Run(context.Background(), Trial{Setup: Bare, Segments: 1, SegmentBytes: unitBytes, K: 1, Bytes: unitBytes, Messages: 1, Batches: 1, ArenaBytes: bytes}); err != nil {
+		trial := Trial{Setup: Bare, Segments: 1, SegmentBytes: unitBytes, K: 1, Bytes: unitBytes, ArenaBytes: bytes}
+		if _, err := trial.repeat(context.Background(), t, 1, 1); err != nil {
 			return 1, err
 		}
 	}

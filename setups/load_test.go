@@ -127,8 +127,8 @@ func TestLoadsOfTeam(t *testing.T) {
 	team := team(t, 2)
 	run := func(tr Trial) {
 		t.Helper()
-		tr.Segments, tr.SegmentBytes, tr.K, tr.Bytes, tr.Messages, tr.Batches = 2, 64, 1, 64, 4, 2
-		must.Get(team.Run(context.Background(), tr))
+		tr.Segments, tr.SegmentBytes, tr.K, tr.Bytes = 2, 64, 1, 64
+		must.Get(tr.repeat(context.Background(), team, 4, 2))
 	}
 	run(Trial{Setup: Ring})
 	check.Equal(t, team.Loads().Buffers, 0, "arenas read in cache")

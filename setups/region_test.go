@@ -23,8 +23,8 @@ func TestPages(t *testing.T) {
 	for _, huge := range []bool{false, true} {
 		team := team(t, 2)
 		team.Huge = huge
-		tr := Trial{Setup: Ring, Segments: 2, SegmentBytes: 2 << 20, K: 2, Bytes: 4 << 20, Messages: 1, Batches: 1, ArenaBytes: 16 << 20}
-		run := must.Get(team.prepare(tr))
+		tr := Trial{Setup: Ring, Segments: 2, SegmentBytes: 2 << 20, K: 2, Bytes: 4 << 20, ArenaBytes: 16 << 20}
+		run := must.Get(team.prepare(tr, 1, 1))
 		must.Do(team.run(context.Background(), run))
 		if len(team.Warnings()) > 0 {
 			t.Skip(team.Warnings())
@@ -217,13 +217,13 @@ func TestOversubscribedTeamsShareNothing(t *testing.T) {
 	s := must.Get(must.Get(collective.Lookup("allgather:ring")).Schedule(collective.Call{P: tau, M: 1000}))
 	room := Room{Bytes: 1 << 16, Memory: true}
 	all := func(ctx context.Context) (errs [5]error) {
-		trial := Trial{Setup: Ring, Segments: 2, SegmentBytes: 512, K: 2, Bytes: 1000, Messages: 2, Batches: 2, ArenaBytes: 1 << 14}
-		_, errs[0] = team.Run(ctx, trial)
+		trial := Trial{Setup: Ring, Segments: 2, SegmentBytes: 512, K: 2, Bytes: 1000, ArenaBytes: 1 << 14}
+		_, errs[0] = trial.repeat(ctx, team, 2, 2)
 		trial.ArenaBytes, trial.Kept = 0, true
-		_, errs[1] = team.Run(ctx, trial)
+		_, errs[1] = trial.repeat(ctx, team, 2, 2)
 		_, errs[2] = team.RunCollective(ctx, Collective{Schedule: s, Segments: 2, SegmentBytes: 512, Runs: 2, ArenaBytes: 1 << 14})
 		_, errs[3] = Between{Tau: tau, Bytes: 1000, From: room, To: room}.repeat(ctx, team, 10, 2)
-		_, errs[4] = team.RoundTrips(ctx, RoundTrip{N: 1, Bytes: 1000, Segments: 2, SegmentBytes: 512, Runs: 2, ArenaBytes: 1 << 14})
+		_, errs[4] = team.roundTrips(ctx, RoundTrip{N: 1, Bytes: 1000, Segments: 2, SegmentBytes: 512, Runs: 2, ArenaBytes: 1 << 14})
 		return errs
 	}
 	stopped, stop := context.WithCancel(context.Background())
@@ -254,7 +254,7 @@ func TestOversubscribedTeamsShareNothing(t *testing.T) {
 func TestEveryWorkerIsTimed(t *testing.T) {
 	team := team(t, 3)
 	s := must.Get(must.Get(collective.Lookup("barrier:dissemination")).Schedule(collective.Call{P: 3}))
-	trial := must.Get(team.prepare(Trial{Setup: Ring, Segments: 1, SegmentBytes: 64, K: 1, Bytes: 64, Messages: 5, Batches: 3}))
+	trial := must.Get(team.prepare(Trial{Setup: Ring, Segments: 1, SegmentBytes: 64, K: 1, Bytes: 64}, 5, 3))
 	check := func(m *measurement, tk task, least int) {
 		defer m.unmap()
 		must.Do(team.run(context.Background(), tk))

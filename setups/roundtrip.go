@@ -37,10 +37,10 @@ func (rt RoundTrip) span() int {
 	return rt.Bytes
 }
 
-// RoundTrips runs a round trip between the first two workers of the team, while the others sleep. It
+// roundTrips runs a round trip between the first two workers of the team, while the others sleep. It
 // returns the time of each run in ns, corrected for clock readings and for delays longer than Delay;
 // with Receiver, the server's mean time of a reception in each run.
-func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) {
+func (t *Team) roundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) {
 	if t.Tau() < 2 {
 		return nil, fmt.Errorf("a round trip needs 2 workers, there are %d", t.Tau())
 	}
@@ -136,7 +136,7 @@ func (u *walked) next() []byte {
 
 func (u *walked) down() int { return u.walk.down(u.n) }
 
-// verify leaves the check of messages to RoundTrips, when both ends are done.
+// verify leaves the check of messages to roundTrips, when both ends are done.
 func (p *roundTrip) verify(w *worker) error {
 	if p.ArenaBytes > 0 {
 		for side := range p.users[w.id] {

@@ -43,7 +43,9 @@ type Sample struct {
 
 // Sample takes a sample, of which NS is the time of one repetition: of a Trial's message, a
 // Collective's run, one of Passes. The hint is that time in an earlier sample, in ns, and determines the
-// repetitions of a batch. Without a hint, 0, they are calibrated first. It fails as Run does.
+// repetitions of a batch. Without a hint, 0, they are calibrated first. It fails for work
+// that the team cannot do, if mapping fails, if wrong bytes arrived, if ctx ends, or if the workers stop making
+// progress.
 func (t *Team) Sample(ctx context.Context, w Work, hint float64) (Sample, error) {
 	b := w.batch()
 	if hint == 0 {
@@ -132,11 +134,6 @@ func (tr Trial) batch() Batch {
 	return Batch{500 * time.Microsecond, 3, 1, anyTimes}
 }
 
-func (tr Trial) repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
-	tr.Messages, tr.Batches = n, batches
-	return t.Run(ctx, tr)
-}
-
 func (b Between) batch() Batch { return Batch{500 * time.Microsecond, 3, 1, anyTimes} }
 
 func (p Passes) batch() Batch { return Batch{500 * time.Microsecond, 3, 1, anyTimes} }
@@ -146,7 +143,7 @@ func (rt RoundTrip) batch() Batch { return Batch{0, max(rt.Runs, 1), 1, 1} }
 
 func (rt RoundTrip) repeat(ctx context.Context, t *Team, _, batches int) ([]float64, error) {
 	rt.Runs = batches
-	return thirds(t.RoundTrips(ctx, rt))
+	return thirds(t.roundTrips(ctx, rt))
 }
 
 // batch: each run of a collective is timed by itself, too. A sample has a few ms of runs, some 10 ms

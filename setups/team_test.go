@@ -83,8 +83,8 @@ func TestEverySetupMovesItsBytes(t *testing.T) {
 								continue
 							}
 							tr := Trial{Setup: s, Segments: nseg, SegmentBytes: size.segment,
-								K: size.k, Bytes: size.bytes, Messages: messages, Batches: 2, ArenaBytes: arena}
-							times, err := team.Run(context.Background(), tr)
+								K: size.k, Bytes: size.bytes, ArenaBytes: arena}
+							times, err := tr.repeat(context.Background(), team, messages, 2)
 							if err != nil || len(times) < 1 || !(times[0] > 0) { // batches that began late are left out
 								t.Fatalf("τ=%d %+v: times %v, %v", tau, tr, times, err)
 							}
@@ -106,8 +106,8 @@ func TestWrongBytesAreFound(t *testing.T) {
 	for _, s := range append([]Setup{Bare, Own, Sendrecv, Share}, All...) {
 		for _, arena := range []int{0, 64 << 10} {
 			team := team(t, 2)
-			tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1000, K: 3, Bytes: 2500, Messages: 3, Batches: 1, ArenaBytes: arena}
-			run := must.Get(team.prepare(tr))
+			tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1000, K: 3, Bytes: 2500, ArenaBytes: arena}
+			run := must.Get(team.prepare(tr, 3, 1))
 			must.Do(team.run(context.Background(), unchecked{run}))
 			for _, at := range []int{0, 999, 1000, 2499} {
 				held := &run.users[1].into[run.walk.at(0)+at]
@@ -132,8 +132,8 @@ func TestTurnsInAnArena(t *testing.T) {
 	const arena = 40 << 10
 	run := func(team *Team, s Setup, bytes, messages int) {
 		t.Helper()
-		tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1024, K: (bytes-1)/1024 + 1, Bytes: bytes, Messages: messages, Batches: 2, ArenaBytes: arena}
-		if _, err := team.Run(context.Background(), tr); err != nil {
+		tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1024, K: (bytes-1)/1024 + 1, Bytes: bytes, ArenaBytes: arena}
+		if _, err := tr.repeat(context.Background(), team, messages, 2); err != nil {
 			t.Fatalf("τ=%d, %+v: %v", team.Tau(), tr, err)
 		}
 	}
@@ -153,7 +153,7 @@ func TestTurnsInAnArena(t *testing.T) {
 func TestArenasAreOfPages(t *testing.T) {
 	page := os.Getpagesize()
 	for _, s := range []Setup{Ring, Sendrecv} {
-		run := must.Get(team(t, 2).prepare(Trial{Setup: s, Segments: 2, SegmentBytes: page, K: 2, Bytes: 2 * page, Messages: 3, Batches: 1, ArenaBytes: 25*page + 64}))
+		run := must.Get(team(t, 2).prepare(Trial{Setup: s, Segments: 2, SegmentBytes: page, K: 2, Bytes: 2 * page, ArenaBytes: 25*page + 64}, 3, 1))
 		for i := range run.walk.places {
 			for _, mem := range [][]byte{run.users[1].from, run.users[1].into} {
 				check.Equal(t, uintptr(unsafe.Pointer(&mem[run.walk.at(i)]))%uintptr(page), 0, "%s: where in a page message %d begins", s.Name, i)
@@ -195,11 +195,11 @@ func TestTurnsLayNothingAnew(t *testing.T) {
 				if wanted > 0 {
 					m >>= 10
 				}
-				tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1 << 20, Bytes: m, Messages: 1, Batches: 2, ArenaBytes: wanted, K: (m-1)>>20 + 1}
+				tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1 << 20, Bytes: m, ArenaBytes: wanted, K: (m-1)>>20 + 1}
 				if i > 1 && m == 9<<20 {
 					continue // it would overwrite the marks
 				}
-				must.Get(team.Run(t.Context(), tr))
+				must.Get(tr.repeat(t.Context(), team, 1, 2))
 			}
 		}
 		must.Get(team.RunCollective(t.Context(), Collective{Schedule: schedule, Segments: 2, SegmentBytes: 8 << 10, Runs: 2, ArenaBytes: 64 << 20}))
@@ -224,8 +224,8 @@ func TestTurnsLayNothingAnew(t *testing.T) {
 func TestStalledRunEnds(t *testing.T) {
 	team := team(t, 2)
 	team.stall = time.Second
-	tr := Trial{Setup: Bcast, Segments: 1, SegmentBytes: 64, K: 4, Bytes: 256, Messages: 1, Batches: 1}
-	run := must.Get(team.prepare(tr))
+	tr := Trial{Setup: Bcast, Segments: 1, SegmentBytes: 64, K: 4, Bytes: 256}
+	run := must.Get(team.prepare(tr, 1, 1))
 	defer run.unmap()
 	r := must.Get(run.region(key{of: meeting}, 8192, fresh, nil))
 	run.channels[0] = shm.NewChannel(r.mem, 1, 64, 2) // one reader, worker 1; the other has none
@@ -233,7 +233,7 @@ func TestStalledRunEnds(t *testing.T) {
 		"worker 1 on CPU", "segment 1 from worker 0")
 	// The team is good for another run.
 	team.stall = stallAfter
-	check.NoError(t, must.Err(team.Run(context.Background(), Trial{Setup: Ring, Segments: 1, SegmentBytes: 8, K: 1, Bytes: 8, Messages: 10, Batches: 1})), "after a stall")
+	check.NoError(t, must.Err(Trial{Setup: Ring, Segments: 1, SegmentBytes: 8, K: 1, Bytes: 8}.repeat(context.Background(), team, 10, 1)), "after a stall")
 }
 
 func TestCancel(t *testing.T) {
@@ -242,7 +242,7 @@ func TestCancel(t *testing.T) {
 	defer cancel()
 	var err error
 	for err == nil {
-		_, err = team.Run(ctx, Trial{Setup: Ring, Segments: 2, SegmentBytes: 1024, K: 8, Bytes: 8192, Messages: 1000, Batches: 2})
+		_, err = Trial{Setup: Ring, Segments: 2, SegmentBytes: 1024, K: 8, Bytes: 8192}.repeat(ctx, team, 1000, 2)
 	}
 	check.ErrorIs(t, err, context.DeadlineExceeded, "cancelled run")
 }
@@ -254,12 +254,12 @@ func TestInitialisingEnds(t *testing.T) {
 		t.Skipf("%d bytes of memory are free (%v)", free, err)
 	}
 	team := team(t, 2)
-	tr := Trial{Setup: Ring, Segments: 2, SegmentBytes: 1024, K: 8, Bytes: 8192, Messages: 1, Batches: 1, ArenaBytes: arena}
+	tr := Trial{Setup: Ring, Segments: 2, SegmentBytes: 1024, K: 8, Bytes: 8192, ArenaBytes: arena}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	check.ErrorIs(t, must.Err(team.Run(ctx, tr)), context.DeadlineExceeded, "told to stop, it went on")
+	check.ErrorIs(t, must.Err(tr.repeat(ctx, team, 1, 1)), context.DeadlineExceeded, "told to stop, it went on")
 	tr.ArenaBytes = 16 << 20
-	check.NoError(t, must.Err(team.Run(t.Context(), tr)), "the next one")
+	check.NoError(t, must.Err(tr.repeat(t.Context(), team, 1, 1)), "the next one")
 }
 
 // The kernel confirms the node of every page, for every setup and placement. On one node this proves
@@ -282,8 +282,7 @@ func TestPagesLieWherePlaced(t *testing.T) {
 					continue
 				}
 				for _, arena := range arenas {
-					run := must.Get(team.prepare(Trial{Setup: s, Segments: 2, SegmentBytes: 8192, K: 4, Bytes: 4 * 8192,
-						Messages: 3, Batches: 1, ArenaBytes: arena}))
+					run := must.Get(team.prepare(Trial{Setup: s, Segments: 2, SegmentBytes: 8192, K: 4, Bytes: 4 * 8192, ArenaBytes: arena}, 3, 1))
 					must.Do(team.run(context.Background(), run))
 					for w, worker := range place.Workers {
 						onNode(t, fmt.Sprintf("%s %s τ=%d: user buffer of worker %d", policy, s.Name, tau, w), run.users[w].into, worker.UserNode)
@@ -330,7 +329,7 @@ func TestNoLeaks(t *testing.T) {
 		team := must.Get(NewTeam(p))
 		defer team.Close()
 		for _, arena := range []int{0, 64 << 10} {
-			must.Get(team.Run(context.Background(), Trial{Setup: Ring, Segments: 2, SegmentBytes: 1024, K: 2, Bytes: 2048, Messages: 2, Batches: 1, ArenaBytes: arena}))
+			must.Get(Trial{Setup: Ring, Segments: 2, SegmentBytes: 1024, K: 2, Bytes: 2048, ArenaBytes: arena}.repeat(context.Background(), team, 2, 1))
 		}
 	}
 	for range 20 {
@@ -370,12 +369,12 @@ func TestManyWorkers(t *testing.T) {
 	many := team(t, workers)
 	made := func(tr Trial) uint64 {
 		t.Helper()
-		tr.Segments, tr.SegmentBytes, tr.K, tr.Bytes, tr.Messages, tr.Batches = 2, 512, 1, 512, 1, 1
+		tr.Segments, tr.SegmentBytes, tr.K, tr.Bytes = 2, 512, 1, 512
 		bytes := uint64(math.MaxUint64) // the least of several trials: the runtime allocates, too
 		for i := range 4 {              // the first lays out what stays
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			must.Get(many.Run(context.Background(), tr))
+			must.Get(tr.repeat(context.Background(), many, 1, 1))
 			if runtime.ReadMemStats(&after); i > 0 {
 				bytes = min(bytes, after.TotalAlloc-before.TotalAlloc)
 			}

@@ -81,12 +81,12 @@ func TestMovedWorkerEndsTheRun(t *testing.T) {
 	if team.Placement().Oversubscribed {
 		t.Skip("needs 2 CPUs")
 	}
-	tr := Trial{Setup: Ring, Segments: 2, SegmentBytes: 64, K: 1, Bytes: 64, Messages: 10, Batches: 1}
-	must.Get(team.Run(context.Background(), tr))
+	tr := Trial{Setup: Ring, Segments: 2, SegmentBytes: 64, K: 1, Bytes: 64}
+	must.Get(tr.repeat(context.Background(), team, 10, 1))
 	var both unix.CPUSet
 	for _, w := range team.workers {
 		both.Set(w.cpu)
 	}
 	must.Do(unix.SchedSetaffinity(team.workers[1].thread, &both))
-	contains.Error(t, must.Err(team.Run(context.Background(), tr)), "moved away from CPU")
+	contains.Error(t, must.Err(tr.repeat(context.Background(), team, 10, 1)), "moved away from CPU")
 }

@@ -19,8 +19,6 @@ type Trial struct {
 	SegmentBytes int // S in bytes; 0 for null transfers
 	K            int // k, segments of the message
 	Bytes        int // m = k·S, or less: the last segment may be short
-	Messages     int // in a batch; Sample chooses it
-	Batches      int // Sample chooses it
 	// ArenaBytes > 0: user buffers walk through that much memory per worker,
 	// which stays mapped from trial to trial.
 	ArenaBytes int
@@ -33,17 +31,15 @@ type Trial struct {
 	Page int
 }
 
-// Run runs a trial and returns the time of one message in each batch, in ns: from the announced start
-// to the last worker's finish, divided by the messages. A batch that a worker began late, by more than
+// repeat sends n messages in each batch and returns the time of one, in ns: from the announced start to
+// the last worker's finish, divided by the messages. A batch that a worker began late, by more than
 // 1 % of its time, is repeated, up to three batches and a tenth of all. Intermediate buffers, and user
-// buffers below 8 MiB outside an arena, are mapped afresh unless they are Kept. Run fails for trials that
-// a team cannot run, if mapping fails, if wrong bytes arrived, if ctx ends, or if the workers stop making
-// progress.
-func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
+// buffers below 8 MiB outside an arena, are mapped afresh unless they are Kept.
+func (tr Trial) repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
 	if err := tr.check(t.Tau()); err != nil {
 		return nil, err
 	}
-	run, err := t.prepare(tr)
+	run, err := t.prepare(tr, n, batches)
 	defer run.unmap()
 	if err != nil {
 		return nil, err
@@ -57,7 +53,7 @@ func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
 	if m := &t.memory; t.Huge && !tr.Kept {
 		t.huge = [2]float64{m.hugeShare(m.used, userBuffer, arena), m.hugeShare(m.used, intermediate)}
 	}
-	return run.times(tr.Messages), nil
+	return run.times(n), nil
 }
 
 // leastWarm is the number of warm-up messages for fresh memory in the inner caches.
@@ -78,6 +74,7 @@ type trial struct {
 	Trial
 	measurement
 	tau      int
+	messages int // of a batch
 	warm     int // messages of the warm-up batch
 	walk     walk
 	users    []user   // by worker
@@ -89,26 +86,26 @@ type trial struct {
 // A user is a worker's user buffers, one and the same if messages are received over those that were sent.
 type user struct{ from, into []byte }
 
-func (t *Team) prepare(tr Trial) (*trial, error) {
+func (t *Team) prepare(tr Trial, n, batches int) (*trial, error) {
 	if tr.Setup.segments > 0 {
 		tr.Segments = tr.Setup.segments
 	}
-	run := &trial{Trial: tr, tau: cmp.Or(tr.Tau, t.Tau()), patterns: t.patterns}
+	run := &trial{Trial: tr, tau: cmp.Or(tr.Tau, t.Tau()), messages: n, patterns: t.patterns}
 	if o := tr.Setup.operator; o != nil {
 		run.patterns = slices.Repeat([][]byte{ones(*o)}, run.tau)
 	}
 	// After a multiple of tau messages a ring's bytes are back at their origin, and check would find
 	// nothing wrong if none had been copied: such a trial gets one message more.
-	switch run.warm = max(tr.Messages, leastWarm); {
+	switch run.warm = max(n, leastWarm); {
 	case tr.Bytes >= keptBytes:
-		run.warm = tr.Messages // its kept memory is warm, and messages take long
+		run.warm = n // its kept memory is warm, and messages take long
 	case tr.ArenaBytes == 0 && tr.Bytes >= leastFarBytes:
-		run.warm = max(tr.Messages, warmFar(tr.Bytes))
+		run.warm = max(n, warmFar(tr.Bytes))
 	}
-	if run.tau > 1 && (run.warm+tr.Messages*tr.Batches)%run.tau == 0 {
+	if run.tau > 1 && (run.warm+n*batches)%run.tau == 0 {
 		run.warm++
 	}
-	if err := run.enlist(t, run.tau, tr.Batches, 1); err != nil {
+	if err := run.enlist(t, run.tau, batches, 1); err != nil {
 		return run, err
 	}
 	for w := range run.tau {
@@ -139,8 +136,8 @@ func (tr *Trial) check(workers int) error {
 		return errors.New("a trial needs a setup, such as setups.Ring")
 	case tau > workers:
 		return fmt.Errorf("%s among %d workers: the team has %d", s.Name, tau, workers)
-	case tr.Messages < 1 || tr.Batches < 1 || cmp.Or(s.segments, tr.Segments) < 1:
-		return fmt.Errorf("%s needs a message in each batch, a batch and a segment of the intermediate buffer, or more, got %d, %d and %d", s.Name, tr.Messages, tr.Batches, tr.Segments)
+	case cmp.Or(s.segments, tr.Segments) < 1:
+		return fmt.Errorf("%s needs a segment of the intermediate buffer, or more, got %d", s.Name, tr.Segments)
 	case tr.K < 1 || tr.SegmentBytes < 0 || tr.Bytes > tr.K*tr.SegmentBytes || tr.Bytes < 0 || tr.SegmentBytes > 0 && tr.Bytes <= (tr.K-1)*tr.SegmentBytes:
 		return fmt.Errorf("%d bytes are no message of %d segments of %d bytes, of which the last alone may be short", tr.Bytes, tr.K, tr.SegmentBytes)
 	}
@@ -214,7 +211,7 @@ func (tr *trial) buffers(of purpose, w, bytes int) (u user, err error) {
 const keptBytes = 8 << 20
 
 // total is the number of messages sent, warm-up included.
-func (tr *trial) total() int { return tr.warm + tr.Messages*(tr.rounds-1) }
+func (tr *trial) total() int { return tr.warm + tr.messages*(tr.rounds-1) }
 
 // measure is one worker's part of the trial.
 func (tr *trial) measure(w *worker) error {
@@ -229,12 +226,12 @@ func (tr *trial) measure(w *worker) error {
 		}
 	}
 	if tr.ArenaBytes > 0 {
-		most := tr.warm + tr.Messages*(tr.batches+tr.spare)
+		most := tr.warm + tr.messages*(tr.batches+tr.spare)
 		tr.walk.reach(user.from, tr.Bytes, most)
 		tr.walk.reach(user.into, tr.Bytes, most)
 	}
 	for b := 0; ; b++ {
-		n := tr.Messages
+		n := tr.messages
 		if b == 0 {
 			n = tr.warm
 		}

@@ -72,16 +72,16 @@ func TestRoundTrips(t *testing.T) {
 	for _, m := range []int{0, 1, 1000, 5000} {
 		rt := RoundTrip{N: 5, Bytes: m, Segments: 2, SegmentBytes: 1024, Runs: 3}
 		for _, rt.ArenaBytes = range []int{0, 1 << 16} {
-			times := must.Get(team.RoundTrips(context.Background(), rt))
+			times := must.Get(team.roundTrips(context.Background(), rt))
 			check.True(t, len(times) == 3 && times[0] > 0, "m = %d, an arena of %d: %v", m, rt.ArenaBytes, times)
 		}
 		rt.Delay = time.Millisecond
-		times, err := team.RoundTrips(context.Background(), rt)
+		times, err := team.roundTrips(context.Background(), rt)
 		if err != nil || slices.Min(times) < 4e6 { // what delays took longer than that is taken off, and no more
 			t.Errorf("m = %d: 5 messages with 1 ms between them took %v ns, %v", m, times, err)
 		}
 		rt.Receiver = true
-		times, err = team.RoundTrips(context.Background(), rt)
+		times, err = team.roundTrips(context.Background(), rt)
 		if err != nil || len(times) != 3 {
 			t.Fatalf("receiver, m = %d: %v, %v", m, times, err)
 		}
@@ -90,7 +90,7 @@ func TestRoundTrips(t *testing.T) {
 		}
 	}
 	single := team.workers[:1]
-	check.Error(t, must.Err((&Team{workers: single}).RoundTrips(context.Background(), RoundTrip{N: 1, Runs: 1})), "one worker made a round trip")
+	check.Error(t, must.Err((&Team{workers: single}).roundTrips(context.Background(), RoundTrip{N: 1, Runs: 1})), "one worker made a round trip")
 }
 
 // A work that a team cannot do is an error, whichever field is wrong or was left out.
@@ -116,9 +116,8 @@ func TestRefusedWorks(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	check.Error(t, must.Err(team.Run(context.Background(), good)), "a trial of no messages ran") // no messages
 	for _, rt := range []RoundTrip{{}, {N: 1, Bytes: 8, Segments: 2, SegmentBytes: 64}, {N: 1, Runs: 1, Bytes: 8}, {N: 1, Runs: 1, Segments: 2, SegmentBytes: 64, Bytes: -1}} {
-		check.Error(t, must.Err(team.RoundTrips(context.Background(), rt)), "%+v ran", rt)
+		check.Error(t, must.Err(team.roundTrips(context.Background(), rt)), "%+v ran", rt)
 	}
 	check.NoError(t, must.Err(team.Sample(context.Background(), good, 0)), "after refused trials")
 	check.Error(t, must.Err(NewTeam(numa.Placement{})), "no workers made a team")
@@ -130,8 +129,8 @@ func TestReducing(t *testing.T) {
 	for _, o := range reduce.Operators {
 		for _, m := range []int{4, 64, 5000} {
 			m = max(m, o.Element)
-			if _, err := team.Run(context.Background(), Trial{Setup: Reducing(o), Segments: 1, SegmentBytes: m, K: 1, Bytes: m,
-				Messages: 3, Batches: 1}); err != nil {
+			tr := Trial{Setup: Reducing(o), Segments: 1, SegmentBytes: m, K: 1, Bytes: m}
+			if _, err := tr.repeat(context.Background(), team, 3, 1); err != nil {
 				t.Errorf("%s on %d bytes: %v", o.Name, m, err)
 			}
 		}
@@ -140,7 +139,7 @@ func TestReducing(t *testing.T) {
 
 func TestIsolatedNeverOverlaps(t *testing.T) {
 	team := team(t, 2)
-	run := must.Get(team.prepare(Trial{Setup: Isolated, Segments: 8, SegmentBytes: 1024, K: 3, Bytes: 3000, Messages: 5, Batches: 1}))
+	run := must.Get(team.prepare(Trial{Setup: Isolated, Segments: 8, SegmentBytes: 1024, K: 3, Bytes: 3000}, 5, 1))
 	defer run.unmap()
 	check.Equal(t, run.Segments, 1, "segments of isolated, whose sender could be ahead of its receiver")
 	check.NoError(t, team.run(context.Background(), run), "run")
