@@ -52,7 +52,7 @@ type Pair struct {
 // A PairState is a pair in one of its states.
 type PairState struct {
 	State
-	at    int            // Stay.At
+	at    int            // stay.at
 	Times []fit.Estimate `json:"time_ns"` // of each size
 }
 
@@ -97,8 +97,8 @@ func (f *File) Pairs() (*Pairs, error) {
 		for _, c := range cells {
 			row, _ := slices.BinarySearch(sizes, c.Bytes)
 			pair.Times[row] = c.Time
-			if stays := sorting.byState(c); len(stays) > 1 {
-				pair.add(stays, row, len(sizes))
+			if stays := sorting.stays(c); len(stays) > 1 {
+				pair.add(f, stays, row, len(sizes))
 			}
 		}
 		if byHome[key.Home] == nil {
@@ -120,14 +120,14 @@ func (f *File) Pairs() (*Pairs, error) {
 }
 
 // add adds the times of a size in each state.
-func (p *Pair) add(stays []Stay, row, sizes int) {
+func (p *Pair) add(f *File, stays []stay, row, sizes int) {
 	for _, stay := range stays {
-		i := slices.IndexFunc(p.States, func(s PairState) bool { return s.at == stay.At })
+		i := slices.IndexFunc(p.States, func(s PairState) bool { return s.at == stay.at })
 		if i < 0 {
 			i = len(p.States)
-			p.States = append(p.States, PairState{stay.State, stay.At, slices.Repeat([]fit.Estimate{fit.Median(nil)}, sizes)})
+			p.States = append(p.States, PairState{stay.State, stay.at, slices.Repeat([]fit.Estimate{fit.Median(nil)}, sizes)})
 		}
-		p.States[i].Times[row] = stay.Time
+		p.States[i].Times[row] = stay.time(f)
 	}
 	slices.SortFunc(p.States, func(a, b PairState) int { return cmp.Or(cmp.Compare(a.NS, b.NS), cmp.Compare(a.Slow, b.Slow)) })
 }

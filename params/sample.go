@@ -312,7 +312,7 @@ func (f *File) Components() (within, launches, sessions float64) {
 				ws = append(ws, float64(s.Spread))
 			}
 		}
-		parts := lists.Map(states.stays(c), func(s Stay) fit.Replicates { return s.replicates(f) })
+		parts := lists.Map(states.stays(c), func(s stay) fit.Replicates { return s.replicates(f) })
 		if len(parts) == 0 { // its workers had one state
 			parts = []fit.Replicates{c.Replicates(f)}
 		}

@@ -94,18 +94,13 @@ func (s *Sorting) FindPersistence() {
 		c := &s.f.Cells[i]
 		stays := s.stays(c)
 		if len(stays) == 0 {
-			stays = []Stay{{Samples: c.Samples}}
+			stays = []stay{{samples: c.Samples}}
 		}
 		for _, stay := range stays {
 			series = append(series, stay.replicates(s.f)...)
 		}
 	}
 	s.f.Persistence = fit.Persistence(series)
-}
-
-// estimate is the time of samples in one state.
-func (s *Sorting) estimate(samples []Sample) fit.Estimate {
-	return (&Cell{Samples: samples}).Replicates(s.f).Estimate().Persistent(s.f.Persistence)
 }
 
 // reweigh sets the shares of a pool to the means over its watches.
@@ -393,34 +388,30 @@ func (s *Sorting) Launches(c *Cell, session int) int {
 	return fewest
 }
 
-// A Stay is a cell's time in a state of its workers.
-type Stay struct {
+// A stay is a cell's samples in a state of its workers.
+type stay struct {
 	State
-	At      int // index of Sorting.States of its workers
-	Samples []Sample
-	Time    fit.Estimate
+	at      int // index of Sorting.States of its workers
+	samples []Sample
 }
 
-// byState are a cell's times in the states that it has samples in; none if its workers had one state.
-func (s *Sorting) byState(c *Cell) []Stay {
-	all := s.stays(c)
-	for i := range all {
-		all[i].Time = s.estimate(all[i].Samples)
-	}
-	return all
-}
-
-// stays are byState without times.
-func (s *Sorting) stays(c *Cell) (all []Stay) {
+// stays are the states that a cell has samples in; none if its workers had one state.
+func (s *Sorting) stays(c *Cell) (all []stay) {
 	for i, state := range s.StatesOf(c) {
 		if samples := s.In(c, i); len(samples) > 0 && state.Share > 0 {
-			all = append(all, Stay{State: state, At: i, Samples: samples})
+			all = append(all, stay{state, i, samples})
 		}
 	}
 	return all
 }
 
-func (s *Stay) replicates(f *File) fit.Replicates { return (&Cell{Samples: s.Samples}).Replicates(f) }
+func (s *stay) replicates(f *File) fit.Replicates { return (&Cell{Samples: s.samples}).Replicates(f) }
+
+// time is the cell's time in the state.
+func (s *stay) time(f *File) fit.Estimate { return s.replicates(f).Estimate().Persistent(f.Persistence) }
+
+// together is the time of all samples of a cell, as if they were in one state.
+func (c *Cell) together(f *File) fit.Estimate { return (&stay{samples: c.Samples}).time(f) }
 
 // Estimate is a cell's time. If its workers had several states, it is the mean of the states' times and
 // bounds, weighted by their shares; states without samples are left out. The interval of a state that is
@@ -428,20 +419,21 @@ func (s *Stay) replicates(f *File) fit.Replicates { return (&Cell{Samples: s.Sam
 // interval is that of all samples together.
 func (s *Sorting) Estimate(c *Cell) fit.Estimate {
 	mixed, total := fit.Estimate{N: math.MaxInt, Sessions: math.MaxInt}, 0.
-	for _, stay := range s.byState(c) {
-		if !stay.Time.Known() && stay.Share < Settled {
-			stay.Time.Lo, stay.Time.Hi = extremes(stay.Samples)
+	for _, stay := range s.stays(c) {
+		part := stay.time(s.f)
+		if !part.Known() && stay.Share < Settled {
+			part.Lo, part.Hi = extremes(stay.samples)
 		}
-		part := stay.Time.Scale(stay.Share)
+		part = part.Scale(stay.Share)
 		mixed = fit.Estimate{Center: mixed.Center + part.Center, Lo: mixed.Lo + part.Lo, Hi: mixed.Hi + part.Hi,
 			N: min(mixed.N, part.N), Sessions: min(mixed.Sessions, part.Sessions)}
 		total += stay.Share
 	}
 	if total == 0 { // one state, or the state changed during every sample
-		return s.estimate(c.Samples)
+		return c.together(s.f)
 	}
 	mixed = mixed.Scale(1 / total)
-	if all := s.estimate(c.Samples); !mixed.Known() && all.Known() {
+	if all := c.together(s.f); !mixed.Known() && all.Known() {
 		mixed.Lo, mixed.Hi = min(all.Lo, mixed.Center), max(all.Hi, mixed.Center)
 		mixed.N, mixed.Sessions = all.N, all.Sessions
 	}

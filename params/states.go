@@ -165,7 +165,7 @@ func (f *File) InState(workers int, like State) (*File, error) {
 			if c.Samples = s.In(&c, counterpart(states, i, s.pools[n])); len(c.Samples) == 0 {
 				continue
 			}
-			c.Time = s.estimate(c.Samples)
+			c.Time = c.together(f)
 		}
 		c.Samples = slices.Clone(c.Samples)
 		for i := range c.Samples { // one state needs no looks
@@ -244,11 +244,11 @@ func (f *File) byState() (all []cellIn) {
 	s := f.Sort()
 	for _, i := range f.sorted() {
 		c := &f.Cells[i]
-		stays := s.byState(c)
+		stays := s.stays(c)
 		alone, aloneStays := c, stays
 		if c.Kind == TransferCell && c.Setup == Isolated {
 			alone = s.alone(c)
-			aloneStays = s.byState(alone)
+			aloneStays = s.stays(alone)
 		}
 		if len(stays) == 0 {
 			all = append(all, cellIn{c, f.state, alone})
@@ -256,8 +256,8 @@ func (f *File) byState() (all []cellIn) {
 		}
 		for at := range stays {
 			in, lone := *c, *alone
-			in.Samples, in.Time = stays[at].Samples, stays[at].Time
-			lone.Samples, lone.Time = aloneStays[at].Samples, aloneStays[at].Time
+			in.Samples, in.Time = stays[at].samples, stays[at].time(f)
+			lone.Samples, lone.Time = aloneStays[at].samples, aloneStays[at].time(f)
 			all = append(all, cellIn{&in, &stays[at].State, &lone})
 		}
 	}
