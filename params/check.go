@@ -178,7 +178,7 @@ func each[T any](values []T, check func(T) error) error {
 }
 
 func repeated[T comparable](values []T) bool {
-	return len(lists.Counts(values, func(v T) T { return v })) < len(values)
+	return len(lists.Unique(values)) < len(values)
 }
 
 // A rule is what keys of a kind may have.
