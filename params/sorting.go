@@ -408,10 +408,12 @@ func (s *Sorting) stays(c *Cell) (all []stay) {
 func (s *stay) replicates(f *File) fit.Replicates { return (&Cell{Samples: s.samples}).Replicates(f) }
 
 // time is the cell's time in the state.
-func (s *stay) time(f *File) fit.Estimate { return s.replicates(f).Estimate().Persistent(f.Persistence) }
+func (s *stay) time(f *File) fit.Estimate {
+	return s.replicates(f).Estimate().Persistent(f.Persistence)
+}
 
-// together is the time of all samples of a cell, as if they were in one state.
-func (c *Cell) together(f *File) fit.Estimate { return (&stay{samples: c.Samples}).time(f) }
+// overall is the time of all samples of a cell, as if they were in one state.
+func (c *Cell) overall(f *File) fit.Estimate { return (&stay{samples: c.Samples}).time(f) }
 
 // Estimate is a cell's time. If its workers had several states, it is the mean of the states' times and
 // bounds, weighted by their shares; states without samples are left out. The interval of a state that is
@@ -430,10 +432,10 @@ func (s *Sorting) Estimate(c *Cell) fit.Estimate {
 		total += stay.Share
 	}
 	if total == 0 { // one state, or the state changed during every sample
-		return c.together(s.f)
+		return c.overall(s.f)
 	}
 	mixed = mixed.Scale(1 / total)
-	if all := c.together(s.f); !mixed.Known() && all.Known() {
+	if all := c.overall(s.f); !mixed.Known() && all.Known() {
 		mixed.Lo, mixed.Hi = min(all.Lo, mixed.Center), max(all.Hi, mixed.Center)
 		mixed.N, mixed.Sessions = all.N, all.Sessions
 	}

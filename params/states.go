@@ -165,7 +165,7 @@ func (f *File) InState(workers int, like State) (*File, error) {
 			if c.Samples = s.In(&c, counterpart(states, i, s.pools[n])); len(c.Samples) == 0 {
 				continue
 			}
-			c.Time = c.together(f)
+			c.Time = c.overall(f)
 		}
 		c.Samples = slices.Clone(c.Samples)
 		for i := range c.Samples { // one state needs no looks
