@@ -66,18 +66,17 @@ const (
 
 // A Series is values with their intervals, drawn with one colour, mark and dash.
 type Series struct {
-	Name     string
-	Of       string // the machine, "" for none
-	Points   []Point
-	Colour   int       // index of palette
-	Style    int       // index of marks and dashes
-	Marked   bool      // Colour is the index of the mark, Style of the dash alone
-	Loose    bool      // marks without a line between them
-	Faint    bool      // thin and pale, behind the others, not in the legend
-	Bare     bool      // dashes without marks: a formula, not measured
-	Unmarked bool      // a line without marks, one of many
-	beside   vg.Length // offset of marks and bars from X
-	order    int       // index among the lines of the chart
+	Name   string
+	Of     string // the machine, "" for none
+	Points []Point
+	Colour int       // index of palette
+	Style  int       // index of marks and dashes
+	Marked bool      // Colour is the index of the mark, Style of the dash alone
+	Loose  bool      // marks without a line between them
+	Faint  bool      // one of many, or a formula: thin and pale, without marks, behind the others, not in the legend
+	Fitted bool      // dashes of a formula, not measured
+	beside vg.Length // offset of marks and bars from X
+	order  int       // index among the lines of the chart
 }
 
 // A Point is a value at X. An interval that is not known is not drawn.

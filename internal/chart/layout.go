@@ -168,7 +168,7 @@ func (c Panel) beside(x scale) []vg.Length {
 	places := make(map[int]int) // of series with bars, from the left
 	wide := 1
 	for i, s := range c.Series {
-		if s.Faint || s.Bare || !slices.ContainsFunc(s.Points, func(p Point) bool { return p.Y.Known() && p.Y.Lo < p.Y.Hi }) {
+		if s.Faint || !slices.ContainsFunc(s.Points, func(p Point) bool { return p.Y.Known() && p.Y.Lo < p.Y.Hi }) {
 			continue
 		}
 		taken := make(map[int]bool)

@@ -26,8 +26,8 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 	}
 	fleet, variants := f.fleet(), of[0].Alike && !f.tellApart(of)
 	if f.OnePanel && len(f.machines) == 1 && len(of) <= MaxLines && len(distinct(of, tauOf)) <= len(dashes) {
-		for _, p := range of {
-			p.Panel = ""
+		for i := range of {
+			of[i].Panel = ""
 		}
 	}
 	lines := f.lines(of, fleet, variants)
@@ -182,7 +182,7 @@ func (f figure) startupAndBytes(s Series) (Series, bool) {
 	if err != nil {
 		return Series{}, false
 	}
-	s.Faint, s.Bare, s.Points = true, true, nil
+	s.Faint, s.Fitted, s.Points = true, true, nil
 	const steps = 4 // an octave: on logarithmic axes the line is a curve
 	for m := float64(ms[0]); m < float64(ms[len(ms)-1]); m *= math.Pow(2, 1./steps) {
 		s.Points = append(s.Points, Point{m, exactly(through.At(int(m)))})
@@ -195,16 +195,14 @@ func (f figure) startupAndBytes(s Series) (Series, bool) {
 // bandwidths turns times of messages into bandwidths of all τ together.
 func bandwidths(times []profile) (all []profile) {
 	for _, p := range times {
-		q := *p.Profile
-		q.Time, q.Points = view.Throughput, nil
-		for _, at := range p.Points {
+		p.Time = view.Throughput
+		p.Points = lists.Map(p.Points, func(at view.ProfilePoint) view.ProfilePoint {
 			bytes := at.X * max(1, p.Tau)
 			if p.Over == view.Tau {
 				bytes = p.Size * at.X
 			}
-			q.Points = append(q.Points, view.ProfilePoint{X: at.X, Y: at.Y.Rate(float64(bytes))})
-		}
-		p.Profile = &q
+			return view.ProfilePoint{X: at.X, Y: at.Y.Rate(float64(bytes))}
+		})
 		all = append(all, p)
 	}
 	return all

@@ -23,8 +23,8 @@ func Profiles(d *view.Drawing, machines []compare.Machine, ch Choice) (*Chart, e
 	if ch.P > 0 {
 		ch.Taus = append(slices.Clone(ch.Taus), ch.P) // cells have P as τ
 	}
-	f := figure{d, ch, machines, func(m compare.Machine) []*view.Profile {
-		return lists.Filter(survey.Profiles(m.File), func(p *view.Profile) bool { return p.Kind == d.Kind })
+	f := figure{d, ch, machines, func(m compare.Machine) []view.Profile {
+		return lists.Filter(survey.Profiles(m.File), func(p view.Profile) bool { return p.Kind == d.Kind })
 	}, false}
 	return f.chart(ch.better())
 }
@@ -38,24 +38,21 @@ type Part struct {
 }
 
 // Has tells whether a profile is in the part.
-func (p Part) Has(d *view.Drawing, of *view.Profile) bool {
+func (p Part) Has(d *view.Drawing, of view.Profile) bool {
 	return of.Kind == d.Kind && of.Panel == p.Panel && of.Where == p.Where &&
 		(p.Line == "" || of.Line == p.Line) && (!p.Own || d.Own(of))
 }
 
 // OfPart draws a part of the profiles of machines that all have it. It fails with more than MaxLines
 // lines.
-func OfPart(d *view.Drawing, machines []compare.Machine, profiles func(compare.Machine) []*view.Profile, part Part) (*Chart, error) {
+func OfPart(d *view.Drawing, machines []compare.Machine, profiles func(compare.Machine) []view.Profile, part Part) (*Chart, error) {
 	whole := *d // without default lines and fits
 	whole.Own, whole.Fitted = nil, nil
 	ch := Choice{Bandwidth: d.Rate != ""}
-	f := figure{&whole, ch, machines, func(m compare.Machine) (of []*view.Profile) {
-		for _, p := range profiles(m) {
-			if part.Has(d, p) {
-				own := *p // a copy that the figure may change
-				own.Points, own.Number, own.Alike = slices.Clone(p.Points), 0, false
-				of = append(of, &own)
-			}
+	f := figure{&whole, ch, machines, func(m compare.Machine) []view.Profile {
+		of := lists.Filter(profiles(m), func(p view.Profile) bool { return part.Has(d, p) })
+		for i := range of {
+			of[i].Number, of[i].Alike = 0, false
 		}
 		return of
 	}, true}
@@ -67,14 +64,14 @@ type figure struct {
 	*view.Drawing
 	Choice
 	machines []compare.Machine
-	profiles func(compare.Machine) []*view.Profile
+	profiles func(compare.Machine) []view.Profile
 	lone     bool // a single point is drawn, too, although it is no line
 }
 
 // A profile is one machine's profile.
 type profile struct {
 	machine string
-	*view.Profile
+	view.Profile
 	line int // index among the chart's lines
 }
 
@@ -94,15 +91,15 @@ func (f figure) chart(facts ...string) (*Chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Few && len(f.Taus) == 0 {
-		taus := fewTaus(taken, len(f.machines))
-		if f.OnePanel {
-			taus = lists.Spread(taus, len(dashes))
+	if f.Few {
+		most := math.MaxInt
+		switch {
+		case f.fleet():
+			most = 1
+		case f.OnePanel:
+			most = len(dashes)
 		}
-		if f.fleet() && len(taus) > 0 {
-			taus = taus[len(taus)-1:]
-		}
-		taken = lists.Filter(taken, func(p profile) bool { return slices.Contains(taus, p.Tau) })
+		taken = f.few(taken, len(f.machines), most)
 	}
 	return f.draw(taken, facts...)
 }
@@ -133,9 +130,9 @@ func (f figure) taken() ([]profile, error) {
 // ofMachine are a machine's profiles of the chosen places, τ and sizes.
 func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
 	for _, p := range f.profiles(m) {
-		p.Points = slices.DeleteFunc(p.Points, func(q view.ProfilePoint) bool {
-			return !(q.Y.Center > 0) || q.X < 1 && p.Over != view.Bandwidth || // impossible on a logarithmic axis
-				p.Over == view.Tau && len(f.Taus) > 0 && !slices.Contains(f.Taus, q.X)
+		p.Points = lists.Filter(p.Points, func(q view.ProfilePoint) bool {
+			return q.Y.Center > 0 && (q.X >= 1 || p.Over == view.Bandwidth) && // else impossible on a logarithmic axis
+				(p.Over != view.Tau || len(f.Taus) == 0 || slices.Contains(f.Taus, q.X))
 		})
 		if len(p.Points) > 0 {
 			all = append(all, profile{machine: m.Name, Profile: p})
@@ -187,8 +184,8 @@ func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
 		sizes := lists.Rising(lists.Concat(wanted, profile.sizes))
 		return nil, fmt.Errorf("%s has no %s of m = %s: it has %s", m.Name, f.What, sizesText(f.Sizes), sizesText(sizes))
 	}
-	for _, p := range sized {
-		if p.Over == view.MessageSize {
+	for i := range sized {
+		if p := &sized[i]; p.Over == view.MessageSize {
 			p.Points = slices.DeleteFunc(p.Points, func(q view.ProfilePoint) bool { return !slices.Contains(f.Sizes, q.X) })
 		}
 	}

@@ -189,7 +189,7 @@ func TestFittedLines(t *testing.T) {
 	for _, p := range c.Panels {
 		var lines, fits int
 		for _, s := range p.Series {
-			if !s.Bare {
+			if !s.Fitted {
 				lines++
 				continue
 			}
@@ -204,7 +204,7 @@ func TestFittedLines(t *testing.T) {
 		check.True(t, lines != 0 && fits == lines, "%s: %d fitted lines of %d", p.Name, fits, lines)
 	}
 	few := Choice{Choice: compare.Choice{Sizes: []int{1024, 2048, 4096}}}
-	if c := must.Get(patterns([]compare.Machine{surveyed("a", []int{1024}, 2)}, few)); slices.ContainsFunc(c.Panels[0].Series, func(s Series) bool { return s.Bare }) || strings.Contains(strings.Join(c.Caption, ""), "T_s") {
+	if c := must.Get(patterns([]compare.Machine{surveyed("a", []int{1024}, 2)}, few)); slices.ContainsFunc(c.Panels[0].Series, func(s Series) bool { return s.Fitted }) || strings.Contains(strings.Join(c.Caption, ""), "T_s") {
 		t.Error("a line is fitted to two sizes")
 	}
 }

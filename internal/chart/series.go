@@ -23,7 +23,7 @@ func (s Series) colour() color.Color {
 
 func (s Series) line() draw.LineStyle {
 	sty := draw.LineStyle{Color: s.colour(), Width: lineWidth, Dashes: dashes[s.Style%len(dashes)]}
-	if s.Bare {
+	if s.Fitted {
 		sty.Dashes = []vg.Length{2, 2}
 	}
 	if s.Faint {
@@ -41,9 +41,7 @@ func (s Series) mark() draw.GlyphStyle {
 	if n := len(s.Points); n == 1 || n == 2 && !s.Loose { // too few for a line and its dash
 		sty.Shape = lone[s.order%len(lone)]
 	}
-	if s.Faint {
-		sty.Radius /= 2
-	} else if len(s.Points) > manyPoints {
+	if len(s.Points) > manyPoints {
 		sty.Radius *= 0.75
 	}
 	return sty
@@ -82,17 +80,20 @@ func (s Series) plotters(across, axis scale) (ps drawn) {
 	if s.lined() {
 		ps.plotters = append(ps.plotters, &plotter.Line{XYs: xys, LineStyle: s.line()})
 	}
-	if len(of.points) > 0 && !s.Faint {
+	if s.Faint {
+		return ps
+	}
+	if len(of.points) > 0 {
 		ps.plotters = append(ps.plotters, of)
 	}
-	if len(at.points) > 0 && !s.Bare && !s.Unmarked {
+	if len(at.points) > 0 {
 		ps.plotters, ps.marks = append(ps.plotters, at), at
 	}
 	return ps
 }
 
 // lined tells whether a line joins the points; two points have none.
-func (s Series) lined() bool { return s.Bare || s.Unmarked || !s.Loose && len(s.Points) > 2 }
+func (s Series) lined() bool { return s.Faint || !s.Loose && len(s.Points) > 2 }
 
 // drawn are the plotters of a series: line, intervals and marks.
 type drawn struct {

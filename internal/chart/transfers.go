@@ -54,7 +54,7 @@ func Concurrency(machines []compare.Machine, ch Choice) (*Chart, error) {
 // and over m one for each τ.
 func transfers(d view.Drawing, machines []compare.Machine, ch Choice, over view.Quantity, y func(compare.Point) fit.Estimate) figure {
 	d.What, d.Measure, d.Few = "transfers", "taulop sweep", over == view.MessageSize
-	return figure{&d, ch, machines, func(m compare.Machine) []*view.Profile {
+	return figure{&d, ch, machines, func(m compare.Machine) []view.Profile {
 		var points []view.Profile
 		for _, c := range ch.curves(m, over) {
 			for _, q := range c.Points {
@@ -100,8 +100,8 @@ func overTau(machines []compare.Machine, ch Choice, y func(compare.Point) fit.Es
 	if slices.ContainsFunc(curves, func(c compare.Curve) bool { return !c.Segment }) {
 		letter = "m"
 	}
-	for _, p := range of {
-		p.Line = letter + " = " + view.Bytes(p.Size)
+	for i := range of {
+		of[i].Line = letter + " = " + view.Bytes(of[i].Size)
 	}
 	c, err = f.draw(of)
 	return c, size, err
@@ -160,7 +160,7 @@ func Copies(machines []compare.Machine, ch Choice) (*Chart, error) {
 		p.Line, p.Setup, p.Time = view.TauName(c.Tau), c.Setup, "c(m,τ)"
 		return c.Bytes, c.Time, true
 	})
-	return figure{d, ch, machines, func(m compare.Machine) []*view.Profile { return ofTau(copies(m)) }, false}.chart("without flags and partners", ch.better())
+	return figure{d, ch, machines, func(m compare.Machine) []view.Profile { return ofTau(copies(m)) }, false}.chart("without flags and partners", ch.better())
 }
 
 // Ratios is L(m,τ) of each machine divided by the first's, over m: above 1 a machine is slower.
@@ -179,7 +179,7 @@ func Ratios(machines []compare.Machine, ch Choice) (*Chart, error) {
 	for _, m := range machines[1:] {
 		own, before := lists.Filter(of, func(p profile) bool { return p.machine == m.Name }), len(ratios)
 		for _, p := range own {
-			if p.over(bases); len(p.Points) > 0 {
+			if p.Points = p.over(bases); len(p.Points) > 0 {
 				ratios = append(ratios, p)
 			}
 		}
@@ -192,14 +192,11 @@ func Ratios(machines []compare.Machine, ch Choice) (*Chart, error) {
 			return nil, nothing
 		}
 	}
-	if len(ch.Taus) == 0 {
-		taus := lists.Spread(fewTaus(ratios, len(machines)-1), 2)
-		if len(machines) > 3 {
-			taus = taus[max(0, len(taus)-1):]
-		}
-		ratios = lists.Filter(ratios, func(p profile) bool { return slices.Contains(taus, p.Tau) })
+	most := 2
+	if len(machines) > 3 {
+		most = 1
 	}
-	c, err := f.draw(ratios, "below 1 faster than "+first)
+	c, err := f.draw(f.few(ratios, len(machines)-1, most), "below 1 faster than "+first)
 	if err != nil {
 		return nil, err
 	}
@@ -211,9 +208,8 @@ func Ratios(machines []compare.Machine, ch Choice) (*Chart, error) {
 	return c, nil
 }
 
-// over divides times by the times of the base with the same place and τ, and leaves out other points.
-func (p profile) over(bases []profile) {
-	var ratios []view.ProfilePoint
+// over are the points of times over the times of the base with the same place and τ.
+func (p profile) over(bases []profile) (ratios []view.ProfilePoint) {
 	for _, base := range bases {
 		if base.Where != p.Where || base.Tau != p.Tau {
 			continue
@@ -224,7 +220,7 @@ func (p profile) over(bases []profile) {
 			}
 		}
 	}
-	p.Points = ratios
+	return ratios
 }
 
 // States is L(m,τ) over m, a panel for each state of machines with the same axes, and a line for each τ.
@@ -238,10 +234,7 @@ func States(machines []compare.Machine, ch Choice) (*Chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(ch.Taus) == 0 {
-		taus := lists.Spread(fewTaus(of, 1), len(dashes))
-		of = lists.Filter(of, func(p profile) bool { return slices.Contains(taus, p.Tau) })
-	}
+	of = f.few(of, 1, len(dashes))
 	for i := range of {
 		of[i].Panel, of[i].machine = strings.ReplaceAll(of[i].machine, ", ", " · "), "" // the same look in all panels
 	}

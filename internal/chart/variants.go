@@ -31,18 +31,22 @@ func (f figure) largest(of []profile) []profile {
 	return lists.Filter(of, func(p profile) bool { return p.Number == numbers[len(numbers)-1] })
 }
 
-// fewTaus are the powers of two and the largest τ of one machine, or the smallest and the largest common
-// τ of several.
-func fewTaus(of []profile, machines int) []int {
+// few are the profiles of the chosen τ. The default is most of these at the most: the powers of two and the
+// largest τ of one machine, or the smallest and the largest common τ of several; of one the largest.
+func (f figure) few(of []profile, machines, most int) []profile {
+	if len(f.Taus) > 0 {
+		return of
+	}
 	taus := common(of, tauOf, machines)
-	if len(taus) < 2 {
-		return taus
+	switch n := len(taus); {
+	case n > 1 && most == 1:
+		taus = taus[n-1:]
+	case n > 1 && machines > 1:
+		taus = []int{taus[0], taus[n-1]}
+	default:
+		taus = lists.Spread(slices.DeleteFunc(taus, func(tau int) bool { return tau&(tau-1) != 0 && tau != taus[n-1] }), most)
 	}
-	last := taus[len(taus)-1]
-	if machines > 1 {
-		return []int{taus[0], last}
-	}
-	return slices.DeleteFunc(taus, func(tau int) bool { return tau&(tau-1) != 0 && tau != last })
+	return lists.Filter(of, func(p profile) bool { return slices.Contains(taus, p.Tau) })
 }
 
 // common are the values that profiles of all machines have, rising.
@@ -93,7 +97,7 @@ func crowd(median Series, lines []Series, least int, out []string) (all []Series
 		if i := slices.Index(out, l.Of); i >= 0 {
 			l.Colour, l.Style = i, i+1
 		} else {
-			l.Colour, l.Faint, l.Unmarked = median.Colour, true, true
+			l.Colour, l.Faint = median.Colour, true
 		}
 		all = append(all, l)
 	}

@@ -115,11 +115,11 @@ func Drawn() []*Survey {
 
 // Profiles are a file's profiles, kind by kind, in cache before off cache. Cells of newer versions
 // with unknown variants are left out.
-func Profiles(f *params.File) []*view.Profile {
-	profiles := lists.Concat(Drawn(), func(s *Survey) []*view.Profile {
+func Profiles(f *params.File) []view.Profile {
+	profiles := lists.Concat(Drawn(), func(s *Survey) []view.Profile {
 		return s.Drawing.Profiles(lists.Filter(f.Cells, func(c params.Cell) bool { return c.Variant != nil && c.Kind == s.Drawing.Kind }))
 	})
-	slices.SortStableFunc(profiles, func(a, b *view.Profile) int {
+	slices.SortStableFunc(profiles, func(a, b view.Profile) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Cache, b.Cache), a.Tau-b.Tau)
 	})
 	return profiles

@@ -59,8 +59,8 @@ type ProfilePoint struct {
 
 // ByCell makes profiles with a point for each cell. place completes the profile, which has the cell's
 // kind, placement, cache and τ, and returns the point; false leaves the cell out.
-func ByCell(place func(c params.Cell, p *Profile) (x int, y fit.Estimate, ok bool)) func([]params.Cell) []*Profile {
-	return func(cells []params.Cell) []*Profile {
+func ByCell(place func(c params.Cell, p *Profile) (x int, y fit.Estimate, ok bool)) func([]params.Cell) []Profile {
+	return func(cells []params.Cell) []Profile {
 		var points []Profile
 		for _, c := range cells {
 			p := Profile{Kind: c.Kind, Where: Where{Placement: c.Placement, Cache: Cache(c.OffCache)}, Tau: c.Tau, Over: MessageSize, Time: Time}
@@ -78,39 +78,39 @@ func ByCell(place func(c params.Cell, p *Profile) (x int, y fit.Estimate, ok boo
 }
 
 // Gathered joins profiles of one kind that are alike but for their points.
-func Gathered(profiles []Profile) []*Profile {
+func Gathered(profiles []Profile) []Profile {
 	type identity struct {
 		panel, line string
 		Where
 		size, tau int
 	}
 	like := func(p Profile) identity { return identity{p.Panel, p.Line, p.Where, p.Size, p.Tau} }
-	return lists.Map(lists.Groups(profiles, like), func(alike []Profile) *Profile {
+	return lists.Map(lists.Groups(profiles, like), func(alike []Profile) Profile {
 		all := alike[0]
 		all.Points = lists.Concat(alike, func(p Profile) []ProfilePoint { return p.Points })
-		return &all
+		return all
 	})
 }
 
 // A Drawing says how cells of one kind are drawn as lines, in charts and on pages.
 type Drawing struct {
 	Kind     params.Kind
-	Profiles func([]params.Cell) []*Profile // of a file's cells of that kind
+	Profiles func([]params.Cell) []Profile // of a file's cells of that kind
 
 	// Of charts.
 	Name     string // of the chart; "": there is none
 	About    string // a description of the chart
 	Example  string // a command that draws it
 	Title    string
-	Rate     string              // title in GB/s of all τ together, which pages show where it is set
-	What     string              // is drawn, in sentences: "transfers of a disk"
-	Measure  string              // the command that measures it
-	Order    []string            // of panels and lines, by the prefixes of their names
-	Few      bool                // lines or panels have a τ each, and a few τ are drawn by default
-	OnePanel bool                // panels have a τ each; for one machine they are merged, and τ is the dash
-	Setup    string              // drawn by default
-	Own      func(*Profile) bool // drawn by default; nil: all
-	Ranks    bool                // τ is the number of ranks, P
+	Rate     string             // title in GB/s of all τ together, which pages show where it is set
+	What     string             // is drawn, in sentences: "transfers of a disk"
+	Measure  string             // the command that measures it
+	Order    []string           // of panels and lines, by the prefixes of their names
+	Few      bool               // lines or panels have a τ each, and a few τ are drawn by default
+	OnePanel bool               // panels have a τ each; for one machine they are merged, and τ is the dash
+	Setup    string             // drawn by default
+	Own      func(Profile) bool // drawn by default; nil: all
+	Ranks    bool               // τ is the number of ranks, P
 	// Fitted selects the sizes that T_s + m·τ_d is fitted to, which is drawn beside few lines; nil: no fit.
 	Fitted func(sizes []int) []int
 

@@ -17,7 +17,7 @@ import (
 
 // measured is the surveys of a machine.
 type measured struct {
-	profiles []*view.Profile
+	profiles []view.Profile
 	maps     []view.Matrix
 	notes    []string // findings of surveys of pairs: slow pairs, groups unknown to the topology
 }
@@ -57,10 +57,10 @@ func (x *index) surveys() *document.Document {
 	var d document.Document
 	machines := x.surveyed()
 	found := lists.Map(machines, func(m compare.Machine) measured { return newMeasured(m.File) })
-	profiles := lists.Concat(found, func(m measured) []*view.Profile { return m.profiles })
+	profiles := lists.Concat(found, func(m measured) []view.Profile { return m.profiles })
 	for _, s := range survey.Drawn() {
-		of := lists.Filter(profiles, func(p *view.Profile) bool { return p.Kind == s.Drawing.Kind })
-		parts := lists.Map(of, func(p *view.Profile) chart.Part { return chart.Part{Panel: p.Panel, Where: p.Where} })
+		of := lists.Filter(profiles, func(p view.Profile) bool { return p.Kind == s.Drawing.Kind })
+		parts := lists.Map(of, func(p view.Profile) chart.Part { return chart.Part{Panel: p.Panel, Where: p.Where} })
 		if len(parts) > 0 {
 			x.kinds = append(x.kinds, s.Drawing.Label)
 			d.Chart(ofKind(s.Drawing, machines, found, lists.Unique(parts)))
@@ -75,7 +75,7 @@ func (x *index) surveys() *document.Document {
 // there are too many, each line alone.
 func ofKind(d *view.Drawing, machines []compare.Machine, found []measured, parts []chart.Part) *document.Chart {
 	const panel, placement, line, cache = "panel", "placement", "line", "cache"
-	profiles := func(m compare.Machine) []*view.Profile {
+	profiles := func(m compare.Machine) []view.Profile {
 		return found[slices.IndexFunc(machines, func(other compare.Machine) bool { return other.Name == m.Name })].profiles
 	}
 	var sketches []document.Sketch
@@ -85,7 +85,7 @@ func ofKind(d *view.Drawing, machines []compare.Machine, found []measured, parts
 		var lines []string
 		points, own := 0, false
 		for i, m := range machines {
-			profiles := lists.Filter(found[i].profiles, func(p *view.Profile) bool { return part.Has(d, p) })
+			profiles := lists.Filter(found[i].profiles, func(p view.Profile) bool { return part.Has(d, p) })
 			for _, p := range profiles {
 				points, own = max(points, len(p.Points)), own || d.Own != nil && !d.Own(p)
 				lines = lists.Insert(lines, p.Line)

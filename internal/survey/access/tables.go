@@ -224,7 +224,7 @@ func fitTables(cells []params.Cell, lineBytes int) []view.Table {
 }
 
 // profiles are the times of an element over the stride, in a panel for each type and length of arrays.
-func profiles(cells []params.Cell) []*view.Profile {
+func profiles(cells []params.Cell) []view.Profile {
 	sizes := sizesOf(cells)
 	return view.ByCell(func(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
 		p, ok := PassOf(c.Key)

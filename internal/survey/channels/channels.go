@@ -18,7 +18,7 @@ var Survey = survey.Register(&survey.Survey{
 		Kind: params.ChannelCell, Profiles: view.ByCell(profiled), Order: []string{alone},
 		Name: "levels", About: "messages against m, a line for each level of the machine, from tables of others", Example: "taulop plot levels -o l.svg epyc.json",
 		Title: "T(m), messages by what two ranks share", What: "messages by levels", Measure: "IMB or OSU, and taulop import",
-		Own:   func(p *view.Profile) bool { return p.Panel == alone },
+		Own:   func(p view.Profile) bool { return p.Panel == alone },
 		Label: "Messages by level",
 	},
 })

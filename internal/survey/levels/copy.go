@@ -32,7 +32,7 @@ var Survey = survey.Register(&survey.Survey{
 	Drawing: &view.Drawing{ // in the chart of other copies, too
 		Kind: params.LevelCell, Profiles: view.ByCell(profiled),
 		Title: "Cost of a copy while τ processes copy at once", Rate: "Bandwidth of τ processes that copy at once", What: "copies between levels of the memory", Measure: "taulop copy, or taulop sweep -with copy",
-		Order: lines(), Own: func(p *view.Profile) bool { from, to, _ := strings.Cut(p.Line, arrow); return from == to }, Few: true, OnePanel: true,
+		Order: lines(), Own: func(p view.Profile) bool { from, to, _ := strings.Cut(p.Line, arrow); return from == to }, Few: true, OnePanel: true,
 		Label: "Copies between levels of the memory",
 	},
 })

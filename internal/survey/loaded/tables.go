@@ -79,10 +79,10 @@ func curves(cells []params.Cell) [][]point {
 func byRate(a, b point) int { return cmp.Compare(a.GBs.Center, b.GBs.Center) }
 
 // Profiles are latencies over injected bandwidth, in MB/s.
-func Profiles(cells []params.Cell) (profiles []*view.Profile) {
+func Profiles(cells []params.Cell) (profiles []view.Profile) {
 	for _, points := range curves(cells) {
 		c := points[0].curve
-		p := &view.Profile{Kind: params.LoadedCell, Panel: fmt.Sprintf("%d cores", c.cores), Line: c.what, Tau: c.cores,
+		p := view.Profile{Kind: params.LoadedCell, Panel: fmt.Sprintf("%d cores", c.cores), Line: c.what, Tau: c.cores,
 			Over: view.Bandwidth, Time: view.Time}
 		p.Points = lists.Map(lists.Filter(points, point.measured), func(q point) view.ProfilePoint {
 			return view.ProfilePoint{X: int(math.Round(1e3 * q.GBs.Center)), Y: q.latency}
