@@ -10,17 +10,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/parallel"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
@@ -86,7 +83,7 @@ func firstLetter(r *bufio.Reader) rune {
 // error for each unreadable file; with fewer files the first one is returned.
 func ReadAll(paths []string) (machines []Machine, skipped []error, err error) {
 	name := func(m *Machine) *string { return &m.Name }
-	machines, skipped, err = readAll(context.Background(), paths, readComparable, name, func(int, int) {})
+	machines, skipped, err = readAll(context.Background(), paths, readComparable, name, nil)
 	if len(skipped) > 0 && len(paths) < Fleet {
 		return nil, nil, skipped[0]
 	}
@@ -94,30 +91,17 @@ func ReadAll(paths []string) (machines []Machine, skipped []error, err error) {
 }
 
 // readAll reads files several at a time, and makes the names of what they hold distinct. skipped are the
-// errors of unreadable files. progress is called after each file. It ends with ctx.
+// errors of unreadable files. progress, if not nil, is called after each file. It ends with ctx.
 func readAll[T any](ctx context.Context, paths []string, read func(path string) (T, error), name func(*T) *string, progress func(done, of int)) (all []T, skipped []error, err error) {
 	if err := noneTwice(paths); err != nil {
 		return nil, nil, err
 	}
 	one, failed := make([]T, len(paths)), make([]error, len(paths))
-	var workers errgroup.Group
-	workers.SetLimit(runtime.GOMAXPROCS(0))
-	var telling sync.Mutex
-	done := 0
-	for i, path := range paths {
-		workers.Go(func() error {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			one[i], failed[i] = read(path)
-			telling.Lock()
-			defer telling.Unlock()
-			done++
-			progress(done, len(paths))
-			return nil
-		})
-	}
-	if err := workers.Wait(); err != nil {
+	err = parallel.Each(ctx, len(paths), progress, func(_ context.Context, i int) error {
+		one[i], failed[i] = read(paths[i])
+		return nil
+	})
+	if err != nil {
 		return nil, nil, err
 	}
 	var names, from []string

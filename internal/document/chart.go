@@ -1,14 +1,6 @@
 package document
 
-import (
-	"html/template"
-	"io"
-	"runtime"
-
-	"golang.org/x/sync/errgroup"
-
-	"github.com/taulop/taulop/internal/lists"
-)
+import "io"
 
 // A Drawing is a finished drawing of a chart.
 type Drawing interface {
@@ -44,61 +36,10 @@ func (c *Chart) first() Drawing {
 	return nil
 }
 
-// A sheet is a drawing in a page.
-type sheet struct {
-	Choice map[string]string `json:"choice,omitempty"`
-	Title  string            `json:"title"`
-	About  string            `json:"about"`
-	SVG    template.HTML     `json:"svg"`
-	Cells  []string          `json:"cells,omitempty"`
-}
-
-type menu struct {
-	Name   string
-	Values []string
-}
-
-// menus has a menu for each key with several values.
-func (c *Chart) menus(sheets []sheet) (all []menu) {
-	for _, key := range c.Keys {
-		if values := lists.Unique(lists.Map(sheets, func(s sheet) string { return s.Choice[key] })); len(values) > 1 {
-			all = append(all, menu{key, values})
-		}
-	}
-	return all
-}
-
-// sheets draws all charts, several at a time.
-func (d *Document) sheets() map[*Chart][]sheet {
-	var workers errgroup.Group
-	workers.SetLimit(runtime.GOMAXPROCS(0))
-	made := make(map[*Chart][]sheet)
-	for _, c := range d.Charts() {
-		made[c] = make([]sheet, len(c.Sketches))
-		for i, s := range c.Sketches {
-			to := &made[c][i]
-			workers.Go(func() error {
-				if drawn, err := s.Draw(); err == nil {
-					title, about := drawn.Words()
-					*to = sheet{s.Choice, title, about, template.HTML(drawn.Inline()), s.Cells}
-				}
-				return nil
-			})
-		}
-	}
-	workers.Wait() // none fails
-	for c, all := range made {
-		made[c] = lists.Filter(all, func(s sheet) bool { return s.SVG != "" })
-	}
-	return made
-}
-
 // Charts are the charts of the document and its sections.
 func (d *Document) Charts() (all []*Chart) {
 	for _, p := range d.read() {
-		if p.chart != nil {
-			all = append(all, p.chart)
-		}
+		all = append(all, p.charts...)
 		if p.section != nil {
 			all = append(all, p.section.of.Charts()...)
 		}

@@ -21,12 +21,12 @@ type Document struct {
 	parts  []*part
 }
 
-// A part has one of its fields: lines of prose, a table, a list, a chart or a section.
+// A part has one of its fields: lines of prose, a table, a list, consecutive charts or a section.
 type part struct {
 	prose   strings.Builder
 	table   *view.Table
 	items   []string
-	chart   *Chart
+	charts  []*Chart
 	section *Section
 }
 
@@ -107,7 +107,13 @@ func (d *Document) List(items ...string) {
 }
 
 // Chart adds a chart.
-func (d *Document) Chart(c *Chart) { d.add(&part{chart: c}) }
+func (d *Document) Chart(c *Chart) {
+	if parts := d.read(); len(parts) == 0 || parts[len(parts)-1].charts == nil {
+		d.add(&part{})
+	}
+	last := d.parts[len(d.parts)-1]
+	last.charts = append(last.charts, c)
+}
 
 // Section adds a section unless it is empty.
 func (d *Document) Section(s Section, of *Document) {

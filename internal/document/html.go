@@ -18,7 +18,6 @@ import (
 type Later struct {
 	Charts   map[int][]sheet `json:"charts"` // by their number in the page
 	Sections []string        `json:"sections"`
-	numbered int             // charts so far
 }
 
 // Packed is JSON in the form of Pack.
@@ -53,7 +52,12 @@ var body = template.Must(template.New("").Funcs(template.FuncMap{
 // WriteHTML writes the body of a page, and returns the parts that its script shows later. Each line of prose
 // is a paragraph.
 func (d *Document) WriteHTML(w io.Writer) (*Later, error) {
-	p := &page{later: &Later{Charts: make(map[int][]sheet)}, drawn: d.sheets()}
+	p := &page{later: &Later{Charts: make(map[int][]sheet)}, figures: figures(d.Charts())}
+	for _, f := range p.figures {
+		if f.more() {
+			p.later.Charts[f.Number] = f.sheets
+		}
+	}
 	parts := p.parts(d, 2)
 	if p.err == nil {
 		p.err = body.ExecuteTemplate(w, "parts", parts)
@@ -63,9 +67,9 @@ func (d *Document) WriteHTML(w io.Writer) (*Later, error) {
 
 // A page collects the data of the template.
 type page struct {
-	later *Later
-	drawn map[*Chart][]sheet
-	err   error // the first
+	later   *Later
+	figures map[*Chart]*figure
+	err     error // the first
 }
 
 // A block is a part of a page.
@@ -73,7 +77,7 @@ type block struct {
 	Lines   []string
 	Table   *view.Table
 	Items   []string
-	Charts  []figure
+	Charts  []*figure
 	Section *passage
 }
 
@@ -85,19 +89,10 @@ type passage struct {
 	Within        []block
 }
 
-// A figure is a chart in a page.
-type figure struct {
-	*Chart
-	Level, Number int // of its heading; in the page
-	Shown         sheet
-	Packed        bool
-	Menus         []menu
-}
-
 // unbroken keeps units beside their numbers.
 var unbroken = strings.NewReplacer(" %", "\u00a0%", " GB/s", "\u00a0GB/s", " ns", "\u00a0ns")
 
-// parts are the blocks of a document; consecutive charts are one block.
+// parts are the blocks of a document.
 func (p *page) parts(d *Document, level int) (all []block) {
 	for _, part := range d.read() {
 		b := block{Table: part.table, Items: part.items}
@@ -106,15 +101,14 @@ func (p *page) parts(d *Document, level int) (all []block) {
 				b.Lines = append(b.Lines, unbroken.Replace(line))
 			}
 		}
+		for _, c := range part.charts {
+			if f := p.figures[c]; len(f.sheets) > 0 {
+				f.Level = level
+				b.Charts = append(b.Charts, f)
+			}
+		}
 		if part.section != nil {
 			b.Section = p.section(part.section, level)
-		}
-		if part.chart != nil {
-			b.Charts = p.chart(part.chart, level)
-			if n := len(all); n > 0 && (b.Charts == nil || all[n-1].Charts != nil) {
-				all[n-1].Charts = append(all[n-1].Charts, b.Charts...)
-				continue
-			}
 		}
 		all = append(all, b)
 	}
@@ -131,23 +125,4 @@ func (p *page) section(s *Section, level int) *passage {
 		p.later.Sections = append(p.later.Sections, text.String())
 	}
 	return made
-}
-
-// heavy is the length of an SVG in bytes from which on it is packed, to a fifth of it.
-const heavy = 12 << 10
-
-// chart is a chart with its menus; nil if it cannot be drawn.
-func (p *page) chart(c *Chart, level int) []figure {
-	f := figure{Chart: c, Level: level, Number: p.later.numbered}
-	p.later.numbered++
-	sheets := p.drawn[c]
-	if len(sheets) == 0 {
-		return nil
-	}
-	f.Shown, f.Menus = sheets[0], c.menus(sheets)
-	f.Packed = c.Later || len(f.Shown.SVG) > heavy && f.Shown.Cells == nil
-	if f.Packed || len(sheets) > 1 || f.Shown.Cells != nil {
-		p.later.Charts[f.Number] = sheets
-	}
-	return []figure{f}
 }

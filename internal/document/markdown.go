@@ -44,23 +44,26 @@ func (w *markdown) parts(d *Document, level int) error {
 		for _, item := range p.items {
 			fmt.Fprintf(w, "- %s\n", literal(item))
 		}
-		var err error
-		if p.chart != nil && w.draw != nil {
-			err = w.chart(p.chart)
+		for _, c := range p.charts {
+			if err := w.chart(c); err != nil {
+				return err
+			}
 		}
 		if s := p.section; s != nil {
 			fmt.Fprintf(w, "%s %s\n\n", strings.Repeat("#", level), literal(s.Title))
-			err = w.parts(s.of, level+1)
-		}
-		if err != nil {
-			return err
+			if err := w.parts(s.of, level+1); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// chart draws the first sketch.
+// chart draws the first sketch that can be drawn.
 func (w *markdown) chart(c *Chart) error {
+	if w.draw == nil {
+		return nil
+	}
 	drawn := c.first()
 	if drawn == nil {
 		return nil

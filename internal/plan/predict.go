@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/parallel"
 	"github.com/taulop/taulop/internal/tune"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
@@ -25,7 +26,7 @@ func Predict(ctx context.Context, by *model.Predictor, library *mpi.Library, col
 		}
 	}
 	work := predicting{by, library, all}
-	err = tune.Each(ctx, len(cells), progress, func(_ context.Context, i int) error { return work.fill(&cells[i]) })
+	err = parallel.Each(ctx, len(cells), progress, func(_ context.Context, i int) error { return work.fill(&cells[i]) })
 	return cells, err
 }
 

@@ -4,16 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"sort"
-	"sync"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/parallel"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
 )
@@ -210,37 +207,11 @@ func (c *Chooser) Choices(ctx context.Context, collectives []*collective.Collect
 			all.Rows = append(all.Rows, Row{Collective: of, P: p, Nodes: nodes})
 		}
 	}
-	err := Each(ctx, len(all.Rows), c.Progress, func(ctx context.Context, i int) error { return c.row(ctx, &all.Rows[i], ms) })
+	err := parallel.Each(ctx, len(all.Rows), c.Progress, func(ctx context.Context, i int) error { return c.row(ctx, &all.Rows[i], ms) })
 	if err != nil {
 		return nil, err
 	}
 	return all, nil
-}
-
-// Each calls do for 0 to n−1 concurrently, until one fails; progress, if not nil, is called after each, one
-// call at a time.
-func Each(ctx context.Context, n int, progress func(done, all int), do func(ctx context.Context, i int) error) error {
-	var lock sync.Mutex
-	done := 0
-	workers, ctx := errgroup.WithContext(ctx)
-	workers.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range n {
-		workers.Go(func() error {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err := do(ctx, i); err != nil {
-				return err
-			}
-			lock.Lock()
-			defer lock.Unlock()
-			if done++; progress != nil {
-				progress(done, n)
-			}
-			return nil
-		})
-	}
-	return workers.Wait()
 }
 
 // row fills in a row.

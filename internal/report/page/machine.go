@@ -2,20 +2,19 @@ package page
 
 import (
 	"compress/gzip"
+	"context"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/parallel"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -47,18 +46,12 @@ type index struct {
 
 // describe collects the data of a page, several machines at a time.
 func (p *Page) describe() *index {
-	n := len(p.Machines)
-	x := &index{of: p.Machines, skipped: p.Skipped, curves: make([][]compare.Curve, n), fleet: n >= compare.Fleet}
-	var workers errgroup.Group
-	workers.SetLimit(runtime.GOMAXPROCS(0))
-	for i, m := range p.Machines {
-		workers.Go(func() error {
-			x.curves[i], _ = compare.Curves(m.Name, m.File) // an error says that there are none
-			compare.Bare(x.curves[i])
-			return nil
-		})
-	}
-	workers.Wait() // none fails
+	x := &index{of: p.Machines, skipped: p.Skipped, fleet: len(p.Machines) >= compare.Fleet}
+	x.curves = parallel.Map(p.Machines, func(m compare.Machine) []compare.Curve {
+		curves, _ := compare.Curves(m.Name, m.File) // an error says that there are none
+		compare.Bare(curves)
+		return curves
+	})
 	x.group()
 	if x.fleet {
 		x.answer = x.many()
@@ -143,16 +136,12 @@ func (p *Page) raw(hosts [][]compare.Machine) ([]string, error) {
 		level = gzip.BestSpeed
 	}
 	all := make([]string, len(hosts))
-	var workers errgroup.Group
-	workers.SetLimit(runtime.GOMAXPROCS(0))
-	for i, states := range hosts {
-		workers.Go(func() error {
-			text, err := p.Raw(states[0].Path)
-			all[i] = document.Pack(text, level)
-			return err
-		})
-	}
-	return all, workers.Wait()
+	err := parallel.Each(context.Background(), len(hosts), nil, func(_ context.Context, i int) error {
+		text, err := p.Raw(hosts[i][0].Path)
+		all[i] = document.Pack(text, level)
+		return err
+	})
+	return all, err
 }
 
 // size is the message size that charts show at first: the segment size if it is known, else the largest up to
