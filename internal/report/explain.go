@@ -71,31 +71,21 @@ func sayExplanation(w *document.Document, e *predict.Explanation) {
 		fmt.Fprintln(w, "  No rank has anything to send.")
 		return
 	}
-	fmt.Fprintf(w, "  Θ = %s\n  %s\n", e.Formula, e.Symbols)
-	if e.Context != "" {
-		fmt.Fprintf(w, "  %s\n", e.Context)
-	}
+	var n notes
+	n.add(true, "  Θ = %s\n  %s", e.Formula, e.Symbols)
+	n.add(e.Context != "", "  %s", e.Context)
 	for _, mark := range model.Marks {
-		if marked := mark.Of(e.Formula); marked != nil {
-			fmt.Fprintf(w, "  %s: %s\n", strings.Join(marked, ", "), mark.Meaning)
-		}
+		marked := mark.Of(e.Formula)
+		n.add(marked != nil, "  %s: %s", strings.Join(marked, ", "), mark.Meaning)
 	}
 	has := func(parameter string) bool {
 		return slices.ContainsFunc(e.Terms, func(t predict.ExplainTerm) bool { return t.Parameter == parameter })
 	}
-	for _, symbol := range []struct {
-		used    bool
-		meaning string
-	}{
-		{has(model.Instruction), "i: an instruction of the library; instructions of a call besides its messages belong to no stage"},
-		{has(model.Line), "f: fetching a cache line that another rank has written, half of y(1)"},
-		{strings.Contains(e.Formula, "T["), "T[level](m,τ): a message at that level, of which at most τ share a memory, with its wait for sender and receiver"},
-		{strings.Contains(e.Formula, "own("), "own(m): a rank's copy of its own block, which no message carries"},
-	} {
-		if symbol.used {
-			fmt.Fprintf(w, "  %s\n", symbol.meaning)
-		}
-	}
+	n.add(has(model.Instruction), "  i: an instruction of the library; instructions of a call besides its messages belong to no stage")
+	n.add(has(model.Line), "  f: fetching a cache line that another rank has written, half of y(1)")
+	n.add(strings.Contains(e.Formula, "T["), "  T[level](m,τ): a message at that level, of which at most τ share a memory, with its wait for sender and receiver")
+	n.add(strings.Contains(e.Formula, "own("), "  own(m): a rank's copy of its own block, which no message carries")
+	w.Lines(n...)
 	w.Tables(terms(e))
 	if len(e.Stages) > 0 { // not of a model that adds up chains of messages
 		w.Tables(stages(e))

@@ -24,17 +24,15 @@ func sayPatterns(d *verify.PatternResult, w *document.Document) {
 	for i, who := range []string{"τ-Lop", "A line through times of the pattern itself"} {
 		fmt.Fprintln(w, offBy(who, d.Means, verify.PatternModels[i]))
 	}
-	tested, variants := verify.Tested(d.Rows)
-	for len(tested) > 0 {
-		n := 0
-		for n < len(tested) && tested[n].P == tested[0].P && tested[n].OffCache == tested[0].OffCache {
-			n++
-		}
+	type experiment struct {
+		p   int
+		off bool
+	}
+	for _, tested := range lists.Groups(verify.Tested(d.Rows), func(r verify.PatternRow) experiment { return experiment{r.P, r.OffCache} }) {
 		if fits := fitTable(d, tested[0].P, tested[0].OffCache); len(fits.Rows) > 0 {
 			w.Tables(fits)
 		}
-		w.Tables(patternTable(tested[:n], variants[:n]))
-		tested, variants = tested[n:], variants[n:]
+		w.Tables(patternTable(tested))
 	}
 	writeErrors(w, " of all variants at these sizes", d.Means, verify.PatternModels, func(model string) string { return model })
 	fmt.Fprintf(w, "\n%s\n", machine(d.Provenance))
@@ -96,16 +94,15 @@ func inUnits(c fit.Coefficient, units float64) (value, err string) {
 	return view.Digits(units*c.Value, units*c.Error), view.Digits(units*c.Error, units*c.Error)
 }
 
-func patternTable(medians []verify.PatternRow, variants []int) view.Table {
-	rows := make([]timedRow, len(medians))
-	for i, r := range medians {
-		rows[i] = timedRow{[]any{r.Name, variants[i], view.Bytes(r.Bytes)}, r.Measured, []any{predicted(r.Predicted, verify.PatternModels...)}}
-	}
+func patternTable(medians []verify.PatternRow) view.Table {
+	rows := lists.Map(medians, func(r verify.PatternRow) timedRow {
+		return timedRow{[]any{r.Name, r.Variants, view.Bytes(r.Bytes)}, r.Measured, []any{predicted(r.Predicted, verify.PatternModels...)}}
+	})
 	first := medians[0]
 	title := fmt.Sprintf("P = %d, user data %s: at sizes that no line was fitted to; errors in %% of what was measured", first.P, view.Cache(first.OffCache))
 	t := measuredTable(title+forced(first.Forced, first.P, "a pattern"), view.Numbers("pattern", "variants", "m"), predictedColumns(verify.PatternModels...), rows)
 	t.Note("own line: T_s + m·τ_d of the pattern itself. permutation's: T_s and τ_d of the permutations, one-way messages at τ_d/2.")
-	if slices.Max(variants) > 1 {
+	if slices.ContainsFunc(medians, func(r verify.PatternRow) bool { return r.Variants > 1 }) {
 		t.Note("Of several variants these are the medians; the JSON has each.")
 	}
 	if slices.ContainsFunc(medians, func(r verify.PatternRow) bool { return extrapolated(r.Predicted) }) {

@@ -80,7 +80,7 @@ func (n *notes) errors(s predict.Source, rows []predict.Prediction) {
 
 // beyond explains the mark of extrapolated values.
 func (n *notes) beyond(s predict.Source, extrapolated bool) {
-	if extrapolated {
+	if extrapolated { // else there may be no rule
 		n.add(true, "~ extrapolated: measured are %s.\n  %s.", s.Measured, view.Capital(s.Rule))
 	}
 }

@@ -78,11 +78,9 @@ func (s *Series) Warn(ws ...error) {
 // Finish adds the result with remarks on it, and the result in each state.
 func (s *Series) Finish(r series.Result, f *params.File, states []series.InState) {
 	for _, state := range states {
-		one := *s
-		one.take(state.Result)
-		s.States = append(s.States, SeriesState{state.State, one.Rows, one.Results})
+		s.States = append(s.States, SeriesState{state.State, state.Rows, s.results(state.Result)})
 	}
-	s.take(r)
+	s.Rows, s.Results, s.Confidence = r.Rows, s.results(r), fit.Confidence
 	s.Launches, s.Begun = len(f.Launches), f.Begun()
 	s.MHz = f.MHz()[s.Tau]
 	s.Workers = Balances{f.Balance(params.TransferCell), f.Balance(params.CopyCell)}
@@ -100,15 +98,11 @@ func (s *Series) Finish(r series.Result, f *params.File, states []series.InState
 	}
 }
 
-func (s *Series) take(r series.Result) {
-	s.Rows, s.Results, s.Confidence = r.Rows, Results{Result: r}, fit.Confidence
-	s.Results.Remarks = s.remarks()
-}
+func (s *Series) results(r series.Result) Results { return Results{r, s.remarks(r)} }
 
-// remarks are sentences about the results, for people.
-func (s *Series) remarks() (said []string) {
+// remarks are sentences about results, for people.
+func (s *Series) remarks(r series.Result) (said []string) {
 	say := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
-	r := s.Results
 	if r.L.Differ(r.Slope) {
 		say("along k one more transfer costs %s what the mean says: look at the rows before you use one number.", times(r.Slope.Center/r.L.Center))
 	}
@@ -156,26 +150,23 @@ func (s *Series) Document() *document.Document {
 		}
 		s.sayResults(d)
 		fmt.Fprintln(d)
-		s.each(d, func(one *Series) { one.writeRows(d) })
+		s.each(d, func(rows []series.Row, _ Results) { d.Table(s.rowTable(rows)) })
 		fmt.Fprintln(d)
 		s.sayHeader(d)
 	})
 }
 
-// each calls write for each state with a share of Settled or more, under a title; without states for s.
-func (s *Series) each(w *document.Document, write func(*Series)) {
+// each calls write for each state with a share of Settled or more, under a title; without states once.
+func (s *Series) each(w *document.Document, write func([]series.Row, Results)) {
 	if len(s.States) == 0 {
-		write(s)
-		return
+		write(s.Rows, s.Results)
 	}
 	for _, state := range s.States {
 		if state.Share < params.Settled {
 			continue
 		}
-		one := *s
-		one.Rows, one.Results, one.States = state.Rows, state.Results, nil
 		fmt.Fprintf(w, "%s, %.0f %% of the time:\n", flagIn(s.Tau, state.State), state.Percent())
-		write(&one)
+		write(state.Rows, state.Results)
 	}
 }
 
@@ -198,21 +189,21 @@ func (s *Series) sayHeader(w *document.Document) {
 	w.Table(placement)
 }
 
-// writeRows writes a table of all k.
-func (s *Series) writeRows(w *document.Document) {
+// rowTable is a table of all k.
+func (s *Series) rowTable(rows []series.Row) view.Table {
 	t := view.Table{Columns: []view.Column{
 		{Name: "k", Unit: "segments"}, {Name: "m", Unit: "bytes"}, {Name: fmt.Sprintf("l(k,%d)", s.Tau), Unit: "ns"},
 		{Name: s.name("L"), Unit: "ns"}, {Name: "95 % interval of L", Unit: "ns", Left: true}, {Name: "launches"},
 	}}
-	for _, r := range s.Rows {
+	for _, r := range rows {
 		t.Add(r.K, r.Bytes, view.Center(r.Message), view.Center(r.Transfer), view.Interval(r.Transfer), r.Message.N)
 	}
-	w.Table(t)
+	return t
 }
 
 // sayResults writes the parameters of each state. They begin with L, the last line of the paper's tool.
 func (s *Series) sayResults(w *document.Document) {
-	s.each(w, func(one *Series) { one.writeResults(w) })
+	s.each(w, func(rows []series.Row, r Results) { s.sayResult(w, rows, r) })
 	if s.Within != nil && s.Between != nil {
 		fmt.Fprintf(w, "%d launches; %s. Intervals are over launches of this hour.\n", s.Launches, differ(*s.Within, *s.Between))
 	}
@@ -234,8 +225,7 @@ func (s *Series) sayResults(w *document.Document) {
 // mostApart is the largest ratio of the bounds of an interval that is fit for use.
 const mostApart = 2
 
-func (s *Series) writeResults(w *document.Document) {
-	r := s.Results
+func (s *Series) sayResult(w *document.Document, rows []series.Row, r Results) {
 	add := func(name string, e fit.Estimate, what string) {
 		if math.IsNaN(e.Center) { // not reached
 			return
@@ -261,7 +251,7 @@ func (s *Series) writeResults(w *document.Document) {
 			add(by.Name(), by.L, fmt.Sprintf("mean over k = %s, m = %s", ends(by.K, strconv.Itoa), ends(by.Bytes, view.Bytes)))
 		}
 	}
-	if len(s.Rows) > 1 && r.Slope.Center > 0 { // else noise is more than what a segment takes
+	if len(rows) > 1 && r.Slope.Center > 0 { // else noise is more than what a segment takes
 		add("slope", r.Slope, "of l over k, a transfer")
 	}
 	if s.SegmentBytes > 0 {

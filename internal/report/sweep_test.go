@@ -56,7 +56,7 @@ func TestSeriesWorkers(t *testing.T) {
 	s.Workers.Messages, s.Workers.Copies = &params.Balance{Fastest: 0.991, Typical: 0.995}, &params.Balance{Fastest: 0.9, Typical: 0.97}
 	s.Begun = params.Begun{Batches: 300, Late: 3}
 	s.Provenance.Allowed = numa.SetOf(0, 1, 2, 3)
-	s.Results.Remarks = s.remarks()
+	s.Results.Remarks = s.remarks(s.Results.Result)
 	contains.All(t, textOf(s.Document()),
 		"Of the slowest worker's time the fastest one took 99.1 % with messages, 90.0 % with copies, the median of the others 99.5 % with messages, 97.0 % with copies. 3 of 300 batches were measured again, because a worker began late.\n",
 		"All 4 allowed CPUs have a worker, so other processes delay one of them: compare with τ = 3.",

@@ -169,6 +169,8 @@ type PatternRow struct {
 	Row
 	Pattern string `json:"pattern"`
 	Fitted  bool   `json:"fitted,omitempty"` // lines go through this size
+	// Variants is the number of variants that a row of Tested is the median of.
+	Variants int `json:"-"`
 }
 
 type patternKey struct {
@@ -246,8 +248,8 @@ func (r Runs) PatternRows(models []Model, fits []PatternFit) (rows []PatternRow,
 }
 
 // Tested are the rows that no line was fitted to, for the table of predicted and measured times: the
-// medians over the variants of a pattern at one size, and the number of variants.
-func Tested(rows []PatternRow) (tested []PatternRow, variants []int) {
+// medians over the variants of a pattern at one size.
+func Tested(rows []PatternRow) (tested []PatternRow) {
 	type group struct {
 		patternKey
 		bytes int
@@ -258,7 +260,7 @@ func Tested(rows []PatternRow) (tested []PatternRow, variants []int) {
 	}
 	for _, members := range lists.Groups(tests, func(r PatternRow) group { return group{patternKey{r.Pattern, r.P, r.OffCache}, r.Bytes} }) {
 		first := members[0]
-		t := PatternRow{Pattern: first.Pattern, Row: Row{Name: first.Pattern, P: first.P, Bytes: first.Bytes, OffCache: first.OffCache, Forced: first.Forced}}
+		t := PatternRow{Pattern: first.Pattern, Variants: len(members), Row: Row{Name: first.Pattern, P: first.P, Bytes: first.Bytes, OffCache: first.OffCache, Forced: first.Forced}}
 		t.Measured = fit.Estimate{
 			Center: median(members, func(r PatternRow) float64 { return r.Measured.Center }),
 			Lo:     math.Inf(-1), Hi: math.Inf(1), N: members[0].Measured.N,
@@ -276,9 +278,9 @@ func Tested(rows []PatternRow) (tested []PatternRow, variants []int) {
 			beyond := slices.ContainsFunc(its, func(p *Prediction) bool { return p.Extrapolated })
 			t.Predicted = append(t.Predicted, Prediction{Model: name, Ns: ns, Extrapolated: beyond}.beside(t.Measured.Center))
 		}
-		tested, variants = append(tested, t), append(variants, len(members))
+		tested = append(tested, t)
 	}
-	return tested, variants
+	return tested
 }
 
 // PatternMeans are the mean relative errors of each pattern and of all, over all

@@ -89,9 +89,8 @@ func TestPatternRows(t *testing.T) {
 		want := map[string]float64{Permutation: 2 * k, "ping-pong": 2 * (k + 1), "scatter": k + 1, "broadcast": k + 1}[row.Pattern] * 1024
 		check.Near(t, row.Predicted[0].Ns, want, 1e-6, "%s, m = %d: τ-Lop", row.Name, row.Bytes)
 	}
-	tested, variants := Tested(rows)
-	if len(tested) != 4*2 || variants[0] != 1 || variants[7] != 2 {
-		t.Errorf("%d rows of %v variants", len(tested), variants)
+	if tested := Tested(rows); len(tested) != 4*2 || tested[0].Variants != 1 || tested[7].Variants != 2 {
+		t.Errorf("%d rows: %+v", len(tested), tested)
 	}
 	means := PatternMeans(rows)
 	if len(means) != 5 || means[0].Of != Permutation || means[4].Of != "all" || means[4].Errors[1].Mean > 1e-6 || !(means[4].Errors[0].Mean > 0.01) {

@@ -137,18 +137,11 @@ func (x *index) many() *answer {
 // verdict is the first sentence of the page; without transfers it is about surveys.
 func (x *index) verdict() string { return cmp.Or(x.answer.text, x.ofSurveys()) }
 
-// mainGroup is the group that the verdict is about: the one with the most machines, then the ring, which
-// predicts collectives best, local memory, and in cache.
-func (x *index) mainGroup() int {
-	best, most := -1, -1
-	for i, g := range x.groups {
-		c := g.channel
-		weight := 8*g.machines + 4*lists.FalseFirst(c.Setup == setups.Ring.Name) + 2*lists.FalseFirst(c.Placement == numa.Local) + lists.FalseFirst(!c.OffCache)
-		if weight > most {
-			best, most = i, weight
-		}
-	}
-	return best
+// weight orders the groups for the verdict: by their machines, then the ring, which predicts collectives best,
+// local memory, and in cache.
+func (g *group) weight() int {
+	c := g.channel
+	return 8*g.machines + 4*lists.FalseFirst(c.Setup == setups.Ring.Name) + 2*lists.FalseFirst(c.Placement == numa.Local) + lists.FalseFirst(!c.OffCache)
 }
 
 // ofSurveys is the verdict of machines without transfers.

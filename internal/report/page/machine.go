@@ -98,7 +98,12 @@ func (x *index) group() {
 			}
 		}
 	}
-	x.bytes, x.main = size(x.curves), x.mainGroup()
+	x.bytes, x.main = size(x.curves), -1
+	for i := range x.groups {
+		if x.main < 0 || x.groups[i].weight() > x.groups[x.main].weight() {
+			x.main = i
+		}
+	}
 }
 
 func (g *group) add(curves []compare.Curve) {
