@@ -85,15 +85,12 @@ func sayFirst(w *document.Document, f *params.File) {
 	}
 	var columns []stateColumn
 	for i, head := range heads {
-		text := func(state params.State) string {
+		columns = append(columns, stateColumn{head, func(state params.State) string {
 			if numbers := found[state]; numbers != nil {
 				return view.Within(numbers[i])
 			}
 			return ""
-		}
-		if slices.ContainsFunc(states, func(s params.State) bool { return text(s) != "" }) {
-			columns = append(columns, stateColumn{head, text})
-		}
+		}})
 	}
 	sayStates(w, 2, states, columns...)
 }

@@ -95,25 +95,18 @@ type timedRow struct {
 	beside []any
 }
 
-// measuredTable has measured times in µs, and a column of intervals if any is known.
+// measuredTable has measured times in µs with the known intervals.
 func measuredTable(title string, keys, beside []view.Column, rows []timedRow) view.Table {
-	t := view.Table{Title: title, Keys: len(keys), Columns: append(slices.Clip(keys), view.Column{Name: "measured", Unit: "µs"})}
-	known := slices.ContainsFunc(rows, func(r timedRow) bool { return r.ns.Known() })
-	if known {
-		t.Columns = append(t.Columns, view.Column{Name: "95 % interval", Unit: "µs"})
-	}
-	t.Columns = append(t.Columns, beside...)
+	t := view.Table{Title: title, Keys: len(keys), Columns: slices.Concat(keys, []view.Column{{Name: "measured", Unit: "µs"}, {Name: "95 % interval", Unit: "µs"}}, beside)}
 	for _, r := range rows {
-		us, interval := r.ns.Scale(1e-3), []string{}
-		text := microseconds(us.Center, false)
-		if known {
-			interval = []string{""}
-		}
+		us := r.ns.Scale(1e-3)
+		text, interval := microseconds(us.Center, false), ""
 		if us.Known() {
-			text, interval[0] = view.Rough(us), view.Interval(us)
+			text, interval = view.Rough(us), view.Interval(us)
 		}
 		t.Add(r.keys, text, interval, r.beside)
 	}
+	t.DropEmpty()
 	return t
 }
 

@@ -32,19 +32,16 @@ type stateColumn struct {
 // of the time, median duration, and the columns found.
 func sayStates(w *document.Document, workers int, states []params.State, found ...stateColumn) {
 	falling := slices.SortedStableFunc(slices.Values(states), func(a, b params.State) int { return cmp.Compare(b.Share, a.Share) })
-	columns := []stateColumn{
+	columns := append([]stateColumn{
 		{view.Column{Name: flag(workers).name, Left: true}, params.State.Name},
 		{view.Column{Name: "of the time", Unit: "%"}, func(s params.State) string { return fmt.Sprint(s.Percent()) }},
-	}
-	if slices.ContainsFunc(states, func(s params.State) bool { return s.Lasts > 0 }) {
-		columns = append(columns, stateColumn{view.Column{Name: "lasts", Unit: "s"}, func(s params.State) string {
+		{view.Column{Name: "lasts", Unit: "s"}, func(s params.State) string {
 			if s.Lasts == 0 {
 				return ""
 			}
 			return view.Digits(s.Lasts, s.Lasts/10)
-		}})
-	}
-	columns = append(columns, found...)
+		}},
+	}, found...)
 	t := view.Table{Columns: lists.Map(columns, func(c stateColumn) view.Column { return c.Column })}
 	if len(states) > 1 {
 		t.Title = fmt.Sprintf("The machine was in %d states, told apart by what %s takes:", len(states), flag(workers).phrase)
@@ -52,6 +49,7 @@ func sayStates(w *document.Document, workers int, states []params.State, found .
 	for _, state := range falling {
 		t.Add(lists.Map(columns, func(c stateColumn) string { return c.cell(state) }))
 	}
+	t.DropEmpty()
 	switch slowed := lists.Filter(states, func(s params.State) bool { return s.Slow > 0 }); len(slowed) {
 	case 0:
 	case len(states):

@@ -198,10 +198,9 @@ func overheads(f *params.File) (tables []view.Table) {
 func overheadTable(policy numa.Policy, off bool, messages, exchanges []params.Overhead) view.Table {
 	t := view.Table{
 		Title:   fmt.Sprintf("o(m) in ns, placement %s, %s: what T(m), one message alone, takes beyond its transfers", policy, view.Cache(off)),
-		Columns: append(view.Numbers("m", "T(m)", "o(m)"), view.Words("95 % interval of o")...),
+		Columns: slices.Concat(view.Numbers("m", "T(m)", "o(m)"), view.Words("95 % interval of o"), view.Numbers("T⇄(m)", "o⇄(m)"), view.Words("of o⇄")),
 	}
 	if len(exchanges) > 0 {
-		t.Columns = append(append(t.Columns, view.Numbers("T⇄(m)", "o⇄(m)")...), view.Words("of o⇄")...)
 		t.Note("⇄ is of two ranks that exchange messages alone; o⇄(m) may be below zero, see docs/method.md")
 	}
 	cells := func(all []params.Overhead, m int) []string {
@@ -216,12 +215,9 @@ func overheadTable(policy numa.Policy, off bool, messages, exchanges []params.Ov
 		return []string{view.Few(o.Message) + view.Center(o.Message), center, view.Interval(o.Time)}
 	}
 	for _, m := range lists.Rising(lists.Map(slices.Concat(messages, exchanges), func(o params.Overhead) int { return o.Bytes })) {
-		row := append([]string{view.Bytes(m)}, cells(messages, m)...)
-		if len(exchanges) > 0 {
-			row = append(row, cells(exchanges, m)...)
-		}
-		t.Add(row)
+		t.Add(view.Bytes(m), cells(messages, m), cells(exchanges, m))
 	}
+	t.DropEmpty()
 	return t
 }
 

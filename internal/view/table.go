@@ -79,6 +79,21 @@ func (t *Table) Note(format string, args ...any) {
 	t.Notes = append(t.Notes, fmt.Sprintf(format, args...))
 }
 
+// DropEmpty removes the columns without a value in any row.
+func (t *Table) DropEmpty() {
+	for i := len(t.Columns) - 1; i >= 0; i-- {
+		if slices.ContainsFunc(t.Rows, func(row []string) bool { return i < len(row) && row[i] != "" }) {
+			continue
+		}
+		t.Columns = slices.Delete(t.Columns, i, i+1)
+		for n, row := range t.Rows {
+			if i < len(row) {
+				t.Rows[n] = slices.Delete(row, i, i+1)
+			}
+		}
+	}
+}
+
 // NoteFew explains the mark of Few if a cell has it.
 func (t *Table) NoteFew() {
 	if slices.ContainsFunc(slices.Concat(t.Rows...), func(cell string) bool { return strings.HasPrefix(cell, fewMark) }) {

@@ -221,15 +221,7 @@ func (x *index) machines() view.Table {
 		cells := slices.Max(lists.Map(states, func(m compare.Machine) int { return len(m.File.Cells) }))
 		t.Add(states[0].Host(), files[i], p.CPUModel, p.Allowed, p.Hypervisor, strings.Join(p.Governors, ", "), p.SMT, known("%.1f GiB", float64(p.MemoryBytes)/(1<<30)), carriedOf(f), minute, fmt.Sprintf("%d, %s", cells, complete), strings.Join(lists.Map(states, state), "; "))
 	}
-	for i := len(t.Columns) - 1; i >= 0; i-- {
-		if slices.ContainsFunc(t.Rows, func(row []string) bool { return row[i] != "" }) {
-			continue
-		}
-		t.Columns = slices.Delete(t.Columns, i, i+1)
-		for n := range t.Rows {
-			t.Rows[n] = slices.Delete(t.Rows[n], i, i+1)
-		}
-	}
+	t.DropEmpty()
 	return t
 }
 
