@@ -267,30 +267,15 @@ func (to *place) failed(err error) error {
 	return err
 }
 
-// fill writes through a buffer.
+// fill writes through a buffer, which keeps the first error of out: the writing function may change or hide it.
 func fill(out io.Writer, write func(io.Writer) error) error {
-	f := &file{Writer: out}
-	b := bufio.NewWriterSize(f, 1<<16)
+	b := bufio.NewWriterSize(out, 1<<16)
 	err := write(b)
 	if err == nil {
 		b.Flush()
 	}
-	if f.err != nil {
-		return writeError{f.err}
+	if _, kept := b.Write(nil); kept != nil {
+		return writeError{kept}
 	}
 	return err
-}
-
-// A file keeps its first error, which the writing function may change or hide.
-type file struct {
-	io.Writer
-	err error
-}
-
-func (f *file) Write(p []byte) (int, error) {
-	n, err := f.Writer.Write(p)
-	if err != nil && f.err == nil {
-		f.err = err
-	}
-	return n, err
 }
