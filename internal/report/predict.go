@@ -146,10 +146,8 @@ func predictionTable(rows []predict.Prediction) view.Table {
 		var costs []string
 		for _, a := range algorithms {
 			cells, choice := make([]string, len(costCells(&a[0]))), ""
-			for _, r := range sized {
-				if r.Algorithm == a[0].Algorithm {
-					cells, choice = costCells(&r), r.Chosen
-				}
+			if r := lists.Find(sized, named(a[0].Algorithm)); r != nil {
+				cells, choice = costCells(r), r.Chosen
 			}
 			if costs = append(costs, cells...); a[0].Own {
 				costs = append(costs, choice)
