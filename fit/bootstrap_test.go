@@ -78,9 +78,8 @@ func TestCompareDrawn(t *testing.T) {
 				found++
 			}
 		}
-		if falsePositives > tries/12 || covered < tries*9/10 || found < tries*9/10 {
-			t.Errorf("drift %g, %d tries: %d false positives, coverage of %d, %d factors of 4 found", drift, tries, falsePositives, covered, found)
-		}
+		check.AtMost(t, falsePositives, tries/12, "drift %g, %d tries: false positives", drift, tries)
+		check.AtLeast(t, min(covered, found), tries*9/10, "drift %g, %d tries: covered, and factors of 4 found", drift, tries)
 	}
 	d := (Test{}).CompareDrawn(drawn(random, 7, 1, 0.1), Drawn{Center: 50})
 	check.True(t, !d.Tested && d.P == 1 && d.Ratio < 1, "without samples: %+v", d)

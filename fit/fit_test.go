@@ -6,27 +6,18 @@ import (
 	"math"
 	"testing"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 )
 
 func close(a, b, rel float64) bool { return math.Abs(a-b) <= rel*math.Abs(b) }
 
-// The rows of taulop-2015, Fig. 18b: k and l(k,4) in ns, bcast. Package report's tests have L of them.
-var fig18 = []struct {
-	k int
-	l float64
-}{{1, 3793}, {2, 7666}, {8192, 31205259}, {12288, 47056028}}
-
+// Of rows of taulop-2015, Fig. 18b: k and l(k,4) in ns, bcast. Package report's tests have L of them.
 func TestSlopeFig18(t *testing.T) {
-	var k []int
-	var l []Estimate
-	for _, r := range fig18 {
-		k = append(k, r.k)
-		l = append(l, Estimate{Center: r.l, Lo: r.l * 0.999, Hi: r.l * 1.001, N: 9})
-	}
-	if s := Slope(k, l); !close(s.Center, 3820, 0.01) || !(s.Lo < s.Center && s.Center < s.Hi) {
-		t.Errorf("slope = %+v, want about 3820 ns a segment", s)
-	}
+	k := []int{1, 2, 8192, 12288}
+	l := lists.Map([]float64{3793, 7666, 31205259, 47056028}, func(l float64) Estimate { return Estimate{Center: l, Lo: l * 0.999, Hi: l * 1.001, N: 9} })
+	s := Slope(k, l)
+	check.True(t, close(s.Center, 3820, 0.01) && s.Lo < s.Center && s.Center < s.Hi, "slope = %+v, want about 3820 ns a segment", s)
 	// The slope of a line does not depend on its startup.
 	k, l = nil, nil
 	for i := 1; i <= 4096; i *= 2 {
@@ -34,9 +25,8 @@ func TestSlopeFig18(t *testing.T) {
 		v := 500 + 100*float64(i)
 		l = append(l, Estimate{Center: v, Lo: v, Hi: v, N: 6})
 	}
-	if s := Slope(k, l); !close(s.Center, 100, 1e-9) || !close(s.Lo, 100, 1e-9) {
-		t.Errorf("slope of 500 + 100k = %+v", s)
-	}
+	s = Slope(k, l)
+	check.True(t, close(s.Center, 100, 1e-9) && close(s.Lo, 100, 1e-9), "slope of 500 + 100k = %+v", s)
 	for _, bad := range [][]int{{1}, {3, 3}} {
 		s := Slope(bad, l[:len(bad)])
 		check.True(t, !s.Known(), "slope over k = %v is known: %+v", bad, s)
@@ -44,25 +34,11 @@ func TestSlopeFig18(t *testing.T) {
 }
 
 func TestMedian(t *testing.T) {
-	tests := []struct {
-		samples []float64
-		center  float64
-		lo, hi  float64
-	}{
-		// Six samples: the interval is the range, 1 − 2·(1/2)⁶ = 96.9 %.
-		{[]float64{6, 1, 5, 2, 4, 3}, 3.5, 1, 6},
-		// Five are too few for 95 %.
-		{[]float64{1, 2, 3, 4, 5}, 3, math.Inf(-1), math.Inf(1)},
-		// Ten: second and ninth, 97.9 %.
-		{[]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 5.5, 2, 9},
-	}
-	for _, tt := range tests {
-		e := Median(tt.samples)
-		if e.Center != tt.center || e.Lo != tt.lo || e.Hi != tt.hi || e.N != len(tt.samples) {
-			t.Errorf("Median(%v) = %+v", tt.samples, e)
-		}
-	}
-	check.Equal(t, tests[0].samples[0], 6, "the first sample after Median")
+	six := []float64{6, 1, 5, 2, 4, 3}
+	check.Equal(t, Median(six), Estimate{Center: 3.5, Lo: 1, Hi: 6, N: 6}, "the range of six: 1 − 2·(1/2)⁶ = 96.9 %%")
+	check.Equal(t, six[0], 6, "the first sample after Median")
+	check.Equal(t, Median([]float64{1, 2, 3, 4, 5}), Estimate{Center: 3, Lo: math.Inf(-1), Hi: math.Inf(1), N: 5}, "five, too few for 95 %%")
+	check.Equal(t, Median([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), Estimate{Center: 5.5, Lo: 2, Hi: 9, N: 10}, "second and ninth of ten: 97.9 %%")
 	e := Median(nil)
 	check.True(t, !e.Known() && math.IsInf(e.Width(), 1), "Median of nothing = %+v", e)
 }
@@ -74,18 +50,16 @@ func TestArithmetic(t *testing.T) {
 	check.Equal(t, Mean([]Estimate{L, y}), (Estimate{Center: 1600, Lo: 1545, Hi: 1665, N: 12}), "mean")
 	few, none := Unbounded(4000), Median(nil)
 	check.Equal(t, Mean([]Estimate{few, y, none}), (Estimate{Center: 2100, Lo: 1995, Hi: 2415, N: 12}), "mean with one of too few samples")
-	if m := Mean([]Estimate{few, few}); m.Center != 4000 || m.Known() {
-		t.Errorf("mean of too few samples = %+v", m)
-	}
+	mean := Mean([]Estimate{few, few})
+	check.True(t, mean.Center == 4000 && !mean.Known(), "mean of too few samples = %+v", mean)
 	m := Mean(nil)
 	check.True(t, math.IsNaN(m.Center) && !m.Known(), "mean of nothing = %+v", m)
 	both := Estimate{Center: 2, Lo: 1, Hi: 4, N: 12, Sessions: 2}
 	check.Equal(t, both.Rate(8), (Estimate{Center: 4, Lo: 2, Hi: 8, N: 12, Sessions: 2}), "8 bytes in 2 ns")
 	w := L.Width()
 	check.True(t, close(w, 1.0/30, 1e-12), "width = %g", w)
-	if L.Differ(Estimate{Center: 3200, Lo: 3050, Hi: 3300, N: 6}) || !L.Differ(y) || L.Differ(Median([]float64{1})) {
-		t.Error("Differ is not about disjoint known intervals")
-	}
+	check.True(t, !L.Differ(Estimate{Center: 3200, Lo: 3050, Hi: 3300, N: 6}), "overlapping intervals differ")
+	check.True(t, L.Differ(y) && !L.Differ(Median([]float64{1})), "Differ is not about disjoint known intervals")
 	// Perfect, serial and in between, for τ = 4.
 	for _, tt := range []struct{ L4, A float64 }{{100, 4}, {400, 1}, {200, 2}} {
 		A := Concurrency(4, Estimate{Center: 100, Lo: 100, Hi: 100, N: 6}, Estimate{Center: tt.L4, Lo: tt.L4, Hi: tt.L4, N: 6})
@@ -95,25 +69,16 @@ func TestArithmetic(t *testing.T) {
 
 func TestBounds(t *testing.T) {
 	at := func(v float64) Estimate { return Estimate{Center: v, Lo: v * 0.95, Hi: v * 1.05, N: 10} }
-	tests := []struct {
-		name         string
-		a            int
-		L1, La       float64
-		below, above bool
-	}{
-		{"perfect", 4, 100, 100, false, false},
-		{"serial", 4, 100, 400, false, false},
-		{"worse than serial", 4, 100, 500, false, true},
-		{"within the noise of serial", 4, 100, 420, false, false},
-		// params of Metropolis, m = 1: L(1,1) = 289.4 ns, L(1,2) = 147.7 ns.
-		{"metropolis m=1", 2, 289.4, 147.725, true, false},
+	try := func(name string, a int, L1, La float64, isBelow, isAbove bool) {
+		t.Helper()
+		below, above := Bounds(a, at(L1), at(La))
+		check.True(t, (below < 0.05) == isBelow && (above < 0.05) == isAbove, "%s: below %v above %v", name, below, above)
 	}
-	for _, tt := range tests {
-		below, above := Bounds(tt.a, at(tt.L1), at(tt.La))
-		if (below < 0.05) != tt.below || (above < 0.05) != tt.above {
-			t.Errorf("%s: below %v above %v", tt.name, below, above)
-		}
-	}
+	try("perfect", 4, 100, 100, false, false)
+	try("serial", 4, 100, 400, false, false)
+	try("worse than serial", 4, 100, 500, false, true)
+	try("within the noise of serial", 4, 100, 420, false, false)
+	try("params of Metropolis, m = 1: L(1,1) and L(1,2) in ns", 2, 289.4, 147.725, true, false)
 }
 
 func TestEstimateJSON(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 )
 
@@ -13,11 +14,7 @@ import (
 func sessions(r *rand.Rand, k, n int, between, within float64) (all Replicates) {
 	for range k {
 		center := 1000 * math.Exp(between*r.NormFloat64())
-		var values []float64
-		for range n {
-			values = append(values, center*math.Exp(within*r.NormFloat64()))
-		}
-		all = append(all, values)
+		all = append(all, lists.Map(lists.Indices(n), func(int) float64 { return center * math.Exp(within*r.NormFloat64()) }))
 	}
 	return all
 }
@@ -39,29 +36,21 @@ func TestReplicatesCover(t *testing.T) {
 }
 
 func TestReplicatesEstimate(t *testing.T) {
-	for _, tt := range []struct {
-		name     string
-		r        Replicates
-		center   float64
-		sessions int
-		known    bool
-	}{
-		{"nothing", nil, math.NaN(), 0, false},
-		{"five launches", Replicates{{1, 2, 3, 4, 5}}, 3, 0, false},
-		{"six launches", Replicates{{1, 2, 3, 4, 5, 6}}, 3.5, 0, true},
-		{"an empty session does not count", Replicates{{}, {1, 2, 3, 4, 5, 6}}, 3.5, 0, true},
-		{"two sessions", Replicates{{1, 1, 1}, {4, 4, 4}}, 2, 2, true},
-		{"two sessions that have little in common", Replicates{{1, 1, 1}, {100, 100, 100}}, 10, 2, true},
-		{"a value of 0", Replicates{{0, 0}, {4, 4}}, 2, 2, false},
-	} {
-		e := tt.r.Estimate()
-		if c := tt.r.Center(); math.Abs(c-e.Center) > 1e-9 || math.IsNaN(c) != math.IsNaN(e.Center) {
-			t.Errorf("%s: centre %g", tt.name, c)
-		}
-		if math.IsNaN(e.Center) != math.IsNaN(tt.center) || math.Abs(e.Center-tt.center) > 1e-9 || e.Sessions != tt.sessions || e.Known() != tt.known {
-			t.Errorf("%s: %+v", tt.name, e)
+	try := func(name string, r Replicates, center float64, sessions int, known bool) {
+		t.Helper()
+		e := r.Estimate()
+		check.True(t, r.Center() == e.Center || math.IsNaN(r.Center()) && math.IsNaN(e.Center), "%s: centre %g", name, r.Center())
+		if math.IsNaN(e.Center) != math.IsNaN(center) || math.Abs(e.Center-center) > 1e-9 || e.Sessions != sessions || e.Known() != known {
+			t.Errorf("%s: %+v", name, e)
 		}
 	}
+	try("nothing", nil, math.NaN(), 0, false)
+	try("five launches", Replicates{{1, 2, 3, 4, 5}}, 3, 0, false)
+	try("six launches", Replicates{{1, 2, 3, 4, 5, 6}}, 3.5, 0, true)
+	try("an empty session does not count", Replicates{{}, {1, 2, 3, 4, 5, 6}}, 3.5, 0, true)
+	try("two sessions", Replicates{{1, 1, 1}, {4, 4, 4}}, 2, 2, true)
+	try("two sessions that have little in common", Replicates{{1, 1, 1}, {100, 100, 100}}, 10, 2, true)
+	try("a value of 0", Replicates{{0, 0}, {4, 4}}, 2, 2, false)
 }
 
 // Student's quantiles from common tables.
@@ -78,9 +67,8 @@ func TestComponents(t *testing.T) {
 	c := sessions(rand.New(rand.NewPCG(3, 4)), 400, 9, 0.08, 0.02).Components()
 	check.Near(t, c.Launches, 0.02, 0.002, "launches")
 	check.Near(t, c.Sessions, 0.08, 0.008, "sessions")
-	if c := (Replicates{{5}}).Components(); !math.IsNaN(c.Launches) || !math.IsNaN(c.Sessions) {
-		t.Errorf("of one launch: %+v", c)
-	}
+	c = (Replicates{{5}}).Components()
+	check.True(t, math.IsNaN(c.Launches) && math.IsNaN(c.Sessions), "of one launch: %+v", c)
 }
 
 // The rate of false positives is at most 5 %, and Visible is found with a power of 90 %.
@@ -112,15 +100,12 @@ func TestCompare(t *testing.T) {
 
 func TestCompareTooFew(t *testing.T) {
 	few, enough := Replicates{{1, 2, 3}}, Replicates{{1, 2, 3, 4, 5, 6}}
-	if d := (Test{Drift: 0.1}).Compare(few, enough); d.Tested || d.P != 1 {
-		t.Errorf("%+v", d)
-	}
+	d := (Test{Drift: 0.1}).Compare(few, enough)
+	check.True(t, !d.Tested && d.P == 1, "%+v", d)
 	// A difference of 4 % is below a least effect of 5 %.
 	a, b := Replicates{{100, 100, 100, 100, 100, 100}}, Replicates{{104, 104, 104, 104, 104, 104}}
-	if d := (Test{Least: 0.05}).Compare(a, b); d.P < 0.5 {
-		t.Errorf("4 %% is a difference: %+v", d)
-	}
-	d := (Test{Least: 0.03}).Compare(a, b)
+	check.AtLeast(t, (Test{Least: 0.05}).Compare(a, b).P, 0.5, "p of a difference of 4 %% with a least one of 5 %%")
+	d = (Test{Least: 0.03}).Compare(a, b)
 	check.True(t, d.P <= 0.05, "4 %% is none: %+v", d)
 }
 

@@ -10,15 +10,6 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// law is L(τ) of exact coefficients.
-func law(taus []int, L1, sigma, kappa float64) (L []float64) {
-	for _, tau := range taus {
-		t := float64(tau)
-		L = append(L, L1*(1+sigma*(t-1)+kappa*t*(t-1)))
-	}
-	return L
-}
-
 // Intervals of 1 and of 2.776 standard errors have the coverage of Student's t with 4 degrees of freedom: 62.6 %
 // and 95 %.
 func TestStandardErrors(t *testing.T) {
@@ -28,10 +19,10 @@ func TestStandardErrors(t *testing.T) {
 	taus, ms := []int{1, 2, 3, 4, 5, 6, 8}, []int{64, 512, 4096, 16384, 65536, 1 << 20}
 	for name, fit := range map[string]func() (off []float64, residual float64, err error){
 		"scalability": func() ([]float64, float64, error) {
-			L := law(taus, 1000, sigma, kappa)
-			for i := range L {
-				L[i] *= 1 + noise*r.NormFloat64()
-			}
+			L := lists.Map(taus, func(tau int) float64 {
+				t := float64(tau)
+				return 1000 * (1 + sigma*(t-1) + kappa*t*(t-1)) * (1 + noise*r.NormFloat64())
+			})
 			s, err := ScalabilityOf(taus, L)
 			return []float64{off(s.Sigma, sigma), off(s.Kappa, kappa)}, s.Residual, err
 		},
@@ -67,9 +58,7 @@ func TestStandardErrors(t *testing.T) {
 func TestScalabilityBounds(t *testing.T) {
 	// L grows ever more slowly: coherence would be negative.
 	s, err := ScalabilityOf([]int{1, 2, 4, 8}, []float64{100, 150, 200, 230})
-	if err != nil || !s.Kappa.Held || s.Kappa.Value != 0 || s.Sigma.Held || !(s.Sigma.Value > 0) || !s.Poor() {
-		t.Errorf("%+v, %v", s, err)
-	}
+	check.True(t, err == nil && s.Kappa.Held && s.Kappa.Value == 0 && !s.Sigma.Held && s.Sigma.Value > 0 && s.Poor(), "%+v, %v", s, err)
 	// L falls: both would be.
 	if s, err := ScalabilityOf([]int{1, 2, 3, 4}, []float64{100, 99, 98, 97}); err != nil || !s.Sigma.Held || !s.Kappa.Held {
 		t.Errorf("%+v, %v", s, err)

@@ -34,35 +34,26 @@ func TestSum(t *testing.T) {
 		}
 		times := lists.Map(tt.terms, func(row []float64) float64 { return made.Time(row...) })
 		line, err := SumOf(tt.terms, times)
-		if err != nil || line.Residual > 1e-6 || line.N != len(times) {
-			t.Fatalf("%+v, %v", line, err)
-		}
+		check.Need(t, err == nil && line.Residual <= 1e-6 && line.N == len(times), "%+v, %v", line, err)
 		for j, c := range line.Costs {
-			if !close(c.Value, tt.costs[j], 1e-6) || c.Held {
-				t.Errorf("cost %d is %+v, the table says %g ns", j, c, tt.costs[j])
-			}
+			check.True(t, close(c.Value, tt.costs[j], 1e-6) && !c.Held, "cost %d is %+v, the table says %g ns", j, c, tt.costs[j])
 		}
 	}
 	line, err := SumOf(transfers, falling)
-	if err != nil || !line.Costs[0].Held || line.Costs[0].Value != 0 || !(line.Costs[1].Value > 0) {
-		t.Errorf("%+v, %v", line, err)
-	}
+	check.True(t, err == nil && line.Costs[0].Held && line.Costs[0].Value == 0 && line.Costs[1].Value > 0, "%+v, %v", line, err)
 }
 
 func TestSumRefuses(t *testing.T) {
-	for _, tt := range []struct {
-		terms [][]float64
-		times []float64
-	}{
-		{nil, nil},
-		{[][]float64{{1, 1}}, []float64{1}},
-		{[][]float64{{1}, {2}}, []float64{1}},
-		{[][]float64{{1}, {2}}, []float64{1, 0}},
-		{[][]float64{{1}, {2}}, []float64{1, math.NaN()}},
-		{[][]float64{{0}, {0}}, []float64{1, 1}},
-	} {
-		check.Error(t, must.Err(SumOf(tt.terms, tt.times)), "%v of %v", tt.times, tt.terms)
+	try := func(terms [][]float64, times []float64) {
+		t.Helper()
+		check.Error(t, must.Err(SumOf(terms, times)), "%v of %v", times, terms)
 	}
+	try(nil, nil)
+	try([][]float64{{1, 1}}, []float64{1})
+	try([][]float64{{1}, {2}}, []float64{1})
+	try([][]float64{{1}, {2}}, []float64{1, 0})
+	try([][]float64{{1}, {2}}, []float64{1, math.NaN()})
+	try([][]float64{{0}, {0}}, []float64{1, 1})
 	// With one stride lines and elements are linearly dependent.
 	line, err := SumOf([][]float64{{512, 32, 1}, {1024, 64, 1}, {2048, 128, 1}}, []float64{1000, 2000, 4000})
 	check.True(t, err == nil && close(line.Time(4096, 256, 1), 8000, 1e-3), "%+v, %v", line, err)
@@ -79,26 +70,20 @@ func (l Sum) Time(terms ...float64) (t float64) {
 // Coefficients that would be negative are held at 0.
 func TestLineHolds(t *testing.T) {
 	exact := must.Get(LineOf([]int{8, 8, 64, 4096}, []float64{29080, 29080, 29640, 69960})) // the T3E of Kang et al. 1999, Table 4
-	if got := exact.At(2_000_000); math.Abs(got-20_029_000) > 1 || exact.N != 4 || exact.Startup.Held {
-		t.Errorf("%+v: 2 MB take %g ns, want 20.029 ms", exact, got)
-	}
+	got := exact.At(2_000_000)
+	check.True(t, math.Abs(got-20_029_000) <= 1 && exact.N == 4 && !exact.Startup.Held, "%+v: 2 MB take %g ns, want 20.029 ms", exact, got)
 	l, err := LineOf([]int{100, 1000, 10000}, []float64{1000, 900, 800})
-	if err != nil || !l.PerByte.Held || l.PerByte.Value != 0 || l.Startup.Held || math.Abs(l.Startup.Value-900) > 30 {
-		t.Errorf("%+v, %v: want τ_d held at 0", l, err)
-	}
+	check.True(t, err == nil && l.PerByte.Held && l.PerByte.Value == 0, "%+v, %v: want τ_d held at 0", l, err)
+	check.True(t, !l.Startup.Held && math.Abs(l.Startup.Value-900) <= 30, "%+v: want τ_s of about 900", l)
 }
 
 func TestBadLine(t *testing.T) {
-	for _, tt := range []struct {
-		ms    []int
-		times []float64
-		want  string
-	}{
-		{[]int{1, 2, 3}, []float64{1, 2}, "3 rows of terms for 2 times"},
-		{[]int{1, 2, 2}, []float64{1, 2, 2}, "too few sizes"},
-		{[]int{1, 2, 3}, []float64{1, 0, 3}, "0 is no time to fit"},
-		{[]int{1, 2, 3}, []float64{1, math.NaN(), 3}, "NaN"},
-	} {
-		contains.Error(t, must.Err(LineOf(tt.ms, tt.times)), tt.want)
+	try := func(ms []int, times []float64, want string) {
+		t.Helper()
+		contains.Error(t, must.Err(LineOf(ms, times)), want)
 	}
+	try([]int{1, 2, 3}, []float64{1, 2}, "3 rows of terms for 2 times")
+	try([]int{1, 2, 2}, []float64{1, 2, 2}, "too few sizes")
+	try([]int{1, 2, 3}, []float64{1, 0, 3}, "0 is no time to fit")
+	try([]int{1, 2, 3}, []float64{1, math.NaN(), 3}, "NaN")
 }

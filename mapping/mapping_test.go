@@ -26,80 +26,65 @@ func list(t testing.TB, text string) Order {
 }
 
 func TestMap(t *testing.T) {
-	for _, tt := range []struct {
-		order        string
-		ranks, nodes int
-		want         string
-	}{
-		{"block", 8, 2, "00001111"},
-		{"block", 10, 4, "0001112233"}, // as Slurm: the first nodes have one more
-		{"block", 4, 4, "0123"},
-		{"block", 5, 1, "00000"},
-		{"cyclic", 8, 2, "01010101"},
-		{"cyclic", 5, 3, "01201"},
-		{"plane=2", 8, 2, "00110011"},
-		{"plane=2", 7, 3, "0011220"},
-		{"plane=4", 6, 3, "000011"}, // Slurm's too leaves the last node empty
-	} {
-		o, _, known, err := ParseOrder(tt.order)
-		if err != nil || !known {
-			t.Fatal(err)
-		}
-		m := must.Get(o.Map(tt.ranks, tt.nodes))
-		check.Equal(t, nodes(m), tt.want, "%s of %d ranks on %d nodes", tt.order, tt.ranks, tt.nodes)
+	try := func(order string, ranks, n int, want string) {
+		t.Helper()
+		o, _, known, err := ParseOrder(order)
+		check.Need(t, err == nil && known, "%v", err)
+		m := must.Get(o.Map(ranks, n))
+		check.Equal(t, nodes(m), want, "%s of %d ranks on %d nodes", order, ranks, n)
 		slots := make(map[int]int)
 		for rank := range m.Ranks {
-			check.Equal(t, m.Slot(rank), slots[m.Node(rank)], "%s of %d ranks on %d nodes: slot of rank %d", tt.order, tt.ranks, tt.nodes, rank)
+			check.Equal(t, m.Slot(rank), slots[m.Node(rank)], "%s of %d ranks on %d nodes: slot of rank %d", order, ranks, n, rank)
 			slots[m.Node(rank)]++
 		}
-		check.Equal(t, m.Largest(), slices.Max(slices.Collect(maps.Values(slots))), "%s of %d ranks on %d nodes: the largest", tt.order, tt.ranks, tt.nodes)
-		check.Equal(t, o.String(), tt.order, "name of an order")
+		check.Equal(t, m.Largest(), slices.Max(slices.Collect(maps.Values(slots))), "%s of %d ranks on %d nodes: the largest", order, ranks, n)
+		check.Equal(t, o.String(), order, "name of an order")
 	}
+	try("block", 8, 2, "00001111")
+	try("block", 10, 4, "0001112233") // as Slurm: the first nodes have one more
+	try("block", 4, 4, "0123")
+	try("block", 5, 1, "00000")
+	try("cyclic", 8, 2, "01010101")
+	try("cyclic", 5, 3, "01201")
+	try("plane=2", 8, 2, "00110011")
+	try("plane=2", 7, 3, "0011220")
+	try("plane=4", 6, 3, "000011") // Slurm's too leaves the last node empty
 }
 
 func TestParseOrder(t *testing.T) {
-	for _, tt := range []struct {
-		text   string
-		within Within
-		known  bool
-		says   string
-	}{
-		{"block", "", true, ""},
-		{"BLOCK:Cyclic", CyclicWithin, true, ""},
-		{"cyclic:block", BlockWithin, true, ""},
-		{"block:fcyclic", CyclicWithin, true, ""},
-		{"*:cyclic", CyclicWithin, true, ""},
-		{"block:*:cyclic", AnyWithin, true, ""},
-		{"plane=4:block", BlockWithin, true, ""},
-		{"ranks.txt", "", false, ""},
-		{"*", "", false, ""},
-		{"", "", false, ""},
-		{"plane=0", "", true, "is no number of ranks in a row"},
-		{"plane=x", "", true, "is no number of ranks in a row"},
-		{"arbitrary", "", true, "name that, with a line for each rank"},
-		{"block:round", "", true, `"round" is no order of a node's sockets`},
-		{"block:block:block:block", "", true, "is no order of a node's sockets"},
-	} {
-		_, within, known, err := ParseOrder(tt.text)
-		contains.Error(t, err, tt.says)
-		check.True(t, within == tt.within && known == tt.known, "%q: %q, %v", tt.text, within, known)
+	try := func(text string, wantWithin Within, wantKnown bool, says string) {
+		t.Helper()
+		_, within, known, err := ParseOrder(text)
+		contains.Error(t, err, says)
+		check.True(t, within == wantWithin && known == wantKnown, "%q: %q, %v", text, within, known)
 	}
+	try("block", "", true, "")
+	try("BLOCK:Cyclic", CyclicWithin, true, "")
+	try("cyclic:block", BlockWithin, true, "")
+	try("block:fcyclic", CyclicWithin, true, "")
+	try("*:cyclic", CyclicWithin, true, "")
+	try("block:*:cyclic", AnyWithin, true, "")
+	try("plane=4:block", BlockWithin, true, "")
+	try("ranks.txt", "", false, "")
+	try("*", "", false, "")
+	try("", "", false, "")
+	try("plane=0", "", true, "is no number of ranks in a row")
+	try("plane=x", "", true, "is no number of ranks in a row")
+	try("arbitrary", "", true, "name that, with a line for each rank")
+	try("block:round", "", true, `"round" is no order of a node's sockets`)
+	try("block:block:block:block", "", true, "is no order of a node's sockets")
 }
 
 func TestMapRefused(t *testing.T) {
 	of := list(t, "n1\nn1\nn2\nn2\n")
-	for _, tt := range []struct {
-		order        Order
-		ranks, nodes int
-		says         string
-	}{
-		{Order{}, 4, 5, "4 ranks cannot be on 5 nodes"},
-		{Cyclic, 4, 0, "at least one node"},
-		{of, 4, 3, "names 2 nodes, not 3"},
-		{of, 5, 2, "places ranks 0 … 3, and P = 5"},
-	} {
-		contains.Error(t, must.Err(tt.order.Map(tt.ranks, tt.nodes)), tt.says)
+	try := func(order Order, ranks, nodes int, says string) {
+		t.Helper()
+		contains.Error(t, must.Err(order.Map(ranks, nodes)), says)
 	}
+	try(Order{}, 4, 5, "4 ranks cannot be on 5 nodes")
+	try(Cyclic, 4, 0, "at least one node")
+	try(of, 4, 3, "names 2 nodes, not 3")
+	try(of, 5, 2, "places ranks 0 … 3, and P = 5")
 }
 
 // The first is from the manual page of Open MPI 4.1, the second from its mailing list, the
@@ -147,17 +132,13 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		o, err := Read(strings.NewReader(string(data)), "f")
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), "f:") || strings.Contains(err.Error(), "\n") {
-				t.Errorf("error without file and line: %q", err)
-			}
+			check.True(t, strings.HasPrefix(err.Error(), "f:") && !strings.Contains(err.Error(), "\n"), "error without file and line: %q", err)
 			return
 		}
 		m := must.Get(o.Map(o.Ranks(), o.Nodes()))
 		on := make([]int, m.Nodes)
 		for rank := range m.Ranks {
-			if m.Slot(rank) != on[m.Node(rank)] {
-				t.Fatalf("rank %d is in slot %d of node %d, want %d", rank, m.Slot(rank), m.Node(rank), on[m.Node(rank)])
-			}
+			check.Need(t, m.Slot(rank) == on[m.Node(rank)], "rank %d is in slot %d of node %d, want %d", rank, m.Slot(rank), m.Node(rank), on[m.Node(rank)])
 			on[m.Node(rank)]++
 		}
 		for node, ranks := range on {

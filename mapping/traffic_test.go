@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
@@ -14,10 +15,7 @@ import (
 // orders are one of each kind, a list among them.
 func orders(t testing.TB, ranks, nodes int) map[string]Order {
 	all := map[string]Order{"block": {}, "cyclic": Cyclic, "plane=2": {plane: 2}, "plane=3": {plane: 3}}
-	var lines []string
-	for rank := range ranks {
-		lines = append(lines, fmt.Sprintf("n%d", (rank*rank+rank/3)%nodes))
-	}
+	lines := lists.Map(lists.Indices(ranks), func(rank int) string { return fmt.Sprintf("n%d", (rank*rank+rank/3)%nodes) })
 	if o := list(t, strings.Join(lines, "\n")); o.Nodes() == nodes {
 		all["list"] = o
 	}
@@ -109,9 +107,7 @@ func TestRunsAreWhatMessagesSay(t *testing.T) {
 										}
 									}
 								}
-								if next != repeat {
-									t.Fatalf("%d repetitions of %d", next, repeat)
-								}
+								check.Need(t, next == repeat, "%d repetitions of %d", next, repeat)
 							}
 						}
 					}
@@ -128,9 +124,7 @@ func TestHalve(t *testing.T) {
 		{0, 2, Traffic{Within: 3, Inside: 2}}, {2, 1, Traffic{Between: 4, Through: 1, Both: 2}}, {3, 5, Traffic{Arrive: 1}},
 	}
 	got := halve(runs)
-	if len(got) != 2 || got[0] != (Run{0, 3, Traffic{Within: 3, Inside: 2, Between: 4, Through: 1, Both: 2}}) || got[1].Repeat != 5 {
-		t.Errorf("%+v", got)
-	}
+	check.True(t, len(got) == 2 && got[0] == (Run{0, 3, Traffic{Within: 3, Inside: 2, Between: 4, Through: 1, Both: 2}}) && got[1].Repeat == 5, "%+v", got)
 }
 
 func TestTooMany(t *testing.T) {

@@ -69,22 +69,18 @@ func first(v float64, _ bool) float64 { return v }
 // A copy in a call costs at least its share of a copy of the call's footprint, and at least a lone copy.
 func TestFootprint(t *testing.T) {
 	slower := [][]float64{{1000}, {2000}, {12000}, {32000}} // beyond 2000 bytes each takes five times as long
-	for _, tt := range []struct {
-		times      [][]float64
-		touched, m int
-		want       float64
-	}{
-		{slower, 0, 2000, 2000},               // the call is unknown
-		{slower, 4000, 2000, 2000},            // a footprint of the copy alone
-		{slower, 8000, 2000, 1000 + 11000./3}, // a third of the way from 1000 to 4000 bytes
-		{slower, 8000, 1000, 1000},            // the smallest size
-		{slower, 1 << 20, 8000, 32000},
-		{slower, 1 << 20, 2000, 1000 + (32000.-1000)/7},                  // up to the largest size measured
-		{[][]float64{{1000}, {2000}, {2000}, {2000}}, 16000, 2000, 2000}, // no less than the copy by itself
-	} {
-		c := &params.Curve{Sizes: []int{1000, 2000, 4000, 8000}, Taus: []int{1}, Times: tt.times}
-		check.Near(t, first(footprint{tt.touched}.of(c, 2)(tt.m, 1)), tt.want, 1e-6, "%d bytes of %d take", tt.m, tt.touched)
+	try := func(times [][]float64, touched, m int, want float64) {
+		t.Helper()
+		c := &params.Curve{Sizes: []int{1000, 2000, 4000, 8000}, Taus: []int{1}, Times: times}
+		check.Near(t, first(footprint{touched}.of(c, 2)(m, 1)), want, 1e-6, "%d bytes of %d take", m, touched)
 	}
+	try(slower, 0, 2000, 2000)             // the call is unknown
+	try(slower, 4000, 2000, 2000)          // a footprint of the copy alone
+	try(slower, 8000, 2000, 1000+11000./3) // a third of the way from 1000 to 4000 bytes
+	try(slower, 8000, 1000, 1000)          // the smallest size
+	try(slower, 1<<20, 8000, 32000)
+	try(slower, 1<<20, 2000, 1000+(32000.-1000)/7)                      // up to the largest size measured
+	try([][]float64{{1000}, {2000}, {2000}, {2000}}, 16000, 2000, 2000) // no less than the copy by itself
 	s := schedule(t, "allgather:two-proc", collective.Call{P: 2, M: 1000})
 	if got := buffered(s, 3000, 600).bytes; got != 4200 {
 		t.Errorf("ranks of an allgather of two send 1000 bytes, receive 2000, fill a buffer of 600 and empty another, in all %d", got)
@@ -100,41 +96,36 @@ func TestFootprint(t *testing.T) {
 func TestCachedInTheCall(t *testing.T) {
 	const off = true
 	in := []Channel{{Way: Exchange}, {Way: Exchange, Source: OwnCache, Destination: OwnCache}}
-	for _, tt := range []struct {
-		name string
-		p    int
-		off  bool
-		want []string // terms in the order of the formula, which groups equal ones
-	}{
-		{"bcast:binomial", 2, false, []string{"L→("}},
-		{"allgather:ring", 2, false, []string{"L⇄("}},
-		{"allreduce:recursive-doubling", 2, false, []string{"L°⇄°("}},
-		{"reduce_scatter:pairwise", 2, false, []string{"L⇄("}},
-		{"reduce_scatter:ring", 2, false, []string{"L°⇄°("}},
-		{"reduce_scatter:recursive-halving", 2, false, []string{"L°⇄°("}},
-		{"bcast:split-binary", 2, off, []string{"L→(", "L⇄("}},
-		{"barrier:dissemination", 2, off, []string{"L⇄("}},
-		{"alltoall:pairwise", 2, off, []string{"c(", "L⇄("}},
-		{"allgather:ring", 2, off, []string{"c(", "L°⇄("}},
-		{"allgather:two-proc", 2, off, []string{"L⇄(", "c°→("}}, // the exchange has read what is copied
-		{"alltoall:bruck", 2, off, []string{"c→°(", "c°→°(", "L°⇄(", "c°→("}},
-		{"alltoall:bruck", 8, off, []string{"c→°(", "c°→°(", "L°⇄(", "L°⇄°("}}, // the second has the first one's destination
-		{"allreduce:rabenseifner", 2, off, []string{"c(", "4kL°⇄°("}},
-	} {
-		s, channels := schedule(t, tt.name, collective.Call{P: tt.p, M: 8000, Element: 4}), append(oneWays[:2:2], in...)
-		if tt.off {
+	try := func(name string, p int, off bool, terms []string) { // terms: in the order of the formula, which groups equal ones
+		t.Helper()
+		s, channels := schedule(t, name, collective.Call{P: p, M: 8000, Element: 4}), append(oneWays[:2:2], in...)
+		if off {
 			channels = slices.Concat(oneWays, exchanges, copies)
 		}
 		m := TauLop{Channels: withChannels(plain{}.L, channels...), Reductions: plain{}, Segment: 1000, Call: s}
 		c := priced(t, m, s)
 		rest := c.Formula()
-		for _, want := range tt.want {
+		for _, want := range terms {
 			_, after, found := strings.Cut(rest, want)
 			if !found {
-				t.Errorf("%s, P = %d: %s; want %q in this order", tt.name, tt.p, c.Formula(), tt.want)
+				t.Errorf("%s, P = %d: %s; want %q in this order", name, p, c.Formula(), terms)
 				break
 			}
 			rest = after
 		}
 	}
+	try("bcast:binomial", 2, false, []string{"L→("})
+	try("allgather:ring", 2, false, []string{"L⇄("})
+	try("allreduce:recursive-doubling", 2, false, []string{"L°⇄°("})
+	try("reduce_scatter:pairwise", 2, false, []string{"L⇄("})
+	try("reduce_scatter:ring", 2, false, []string{"L°⇄°("})
+	try("reduce_scatter:recursive-halving", 2, false, []string{"L°⇄°("})
+	try("bcast:split-binary", 2, off, []string{"L→(", "L⇄("})
+	try("barrier:dissemination", 2, off, []string{"L⇄("})
+	try("alltoall:pairwise", 2, off, []string{"c(", "L⇄("})
+	try("allgather:ring", 2, off, []string{"c(", "L°⇄("})
+	try("allgather:two-proc", 2, off, []string{"L⇄(", "c°→("}) // the exchange has read what is copied
+	try("alltoall:bruck", 2, off, []string{"c→°(", "c°→°(", "L°⇄(", "c°→("})
+	try("alltoall:bruck", 8, off, []string{"c→°(", "c°→°(", "L°⇄(", "L°⇄°("}) // the second has the first one's destination
+	try("allreduce:rabenseifner", 2, off, []string{"c(", "4kL°⇄°("})
 }

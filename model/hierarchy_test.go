@@ -68,9 +68,8 @@ func TestHierarchyOfEmptyMessages(t *testing.T) {
 func TestHierarchyNodes(t *testing.T) {
 	p := predictorOf(t, levelled(true), Choice{})
 	for ranks, want := range map[int]int{1: 1, 16: 1, 17: 2, 33: 3} {
-		if nodes, cores := p.Nodes(ranks); nodes != want || cores != 16 {
-			t.Errorf("%d ranks are on %d nodes of %d cores, want %d of 16", ranks, nodes, cores, want)
-		}
+		nodes, cores := p.Nodes(ranks)
+		check.True(t, nodes == want && cores == 16, "%d ranks are on %d nodes of %d cores, want %d of 16", ranks, nodes, cores, want)
 	}
 	p = predictorOf(t, levelled(true), Choice{Cluster: &Cluster{Nodes: 2}})
 	nodes, _ := p.Nodes(4)
@@ -198,21 +197,15 @@ func TestHierarchyOfRings(t *testing.T) {
 	const kib, latency, alone = 1 << 10, 200.5, 200 + 0.5*8*(1<<10)
 	unknown := levelled(false)
 	unknown.Provenance.Levels = unknown.Provenance.Levels[2:]
-	for _, tt := range []struct {
-		file       *params.File
-		p, m       int
-		least, and float64 // ns, of all stages and beside them
-	}{
-		{levelled(true), 4, 8 * kib, 3 * 4 * (alone + 14*alone/3 - latency) / 15, 3*latency + alone}, // to 15 receivers
-		{levelled(false), 4, 8 * kib, 3 * alone, 3*latency + alone},
-		{unknown, 16, 8 * kib, 15 * 4 * 0.1 * 8 * kib, 1.05 * 15 * 2000}, // of 15 stages of 16 messages
-		{unknown, 16, 64 * kib, 15 * 4 * 0.1 * 64 * kib, 1.05 * 15 * 2000},
-	} {
-		got := 1e9 * costOf(t, predictorOf(t, tt.file, Choice{}), "allgather:ring", collective.Call{P: tt.p, M: tt.m}).Seconds
-		if got < 0.99*tt.least || got > 1.05*tt.least+tt.and {
-			t.Errorf("a ring of %d ranks and %d bytes takes %g ns, want %g and at most %g more", tt.p, tt.m, got, tt.least, tt.and)
-		}
+	try := func(file *params.File, p, m int, least, and float64) { // least, and: ns, of all stages and beside them
+		t.Helper()
+		got := 1e9 * costOf(t, predictorOf(t, file, Choice{}), "allgather:ring", collective.Call{P: p, M: m}).Seconds
+		check.True(t, got >= 0.99*least && got <= 1.05*least+and, "a ring of %d ranks and %d bytes takes %g ns, want %g and at most %g more", p, m, got, least, and)
 	}
+	try(levelled(true), 4, 8*kib, 3*4*(alone+14*alone/3-latency)/15, 3*latency+alone) // to 15 receivers
+	try(levelled(false), 4, 8*kib, 3*alone, 3*latency+alone)
+	try(unknown, 16, 8*kib, 15*4*0.1*8*kib, 1.05*15*2000) // of 15 stages of 16 messages
+	try(unknown, 16, 64*kib, 15*4*0.1*64*kib, 1.05*15*2000)
 }
 
 // A message between nodes keeps its sender busy as one within the node, not for half of T(m).
@@ -220,9 +213,7 @@ func TestHierarchyOfNetworkSenders(t *testing.T) {
 	h := predictorOf(t, levelled(false), Choice{}).levels
 	for _, m := range []int{0, 1 << 10} {
 		within, between := h.class(1, m, false, 1).senderTime, h.class(2, m, false, 1).senderTime
-		if within != between || within <= 0 {
-			t.Errorf("%d bytes: a sender is busy for %g s within its node, and for %g s to another one", m, within, between)
-		}
+		check.True(t, within == between && within > 0, "%d bytes: a sender is busy for %g s within its node, and for %g s to another one", m, within, between)
 	}
 }
 
@@ -243,12 +234,10 @@ func TestCostWithin(t *testing.T) {
 	for _, name := range []string{"bcast:chain", "alltoall:linear", "barrier:tree"} {
 		s := schedule(t, name, collective.Call{P: 12, M: 4096})
 		want := priced(t, p, s)
-		if c, within, err := p.CostWithin(s, want.Seconds); err != nil || !within || c.Seconds != want.Seconds || c.Mean != want.Mean {
-			t.Errorf("%s: %g s within %g: %v, %v", name, c.Seconds, want.Seconds, within, err)
-		}
-		if _, within, err := p.CostWithin(s, 0.9*want.Seconds); err != nil || within {
-			t.Errorf("%s is within nine tenths of its cost (%v)", name, err)
-		}
+		c, within, err := p.CostWithin(s, want.Seconds)
+		check.True(t, err == nil && within && c.Seconds == want.Seconds && c.Mean == want.Mean, "%s: %g s within %g: %v, %v", name, c.Seconds, want.Seconds, within, err)
+		_, within, err = p.CostWithin(s, 0.9*want.Seconds)
+		check.True(t, err == nil && !within, "%s is within nine tenths of its cost (%v)", name, err)
 	}
 }
 
@@ -300,46 +289,38 @@ func TestHierarchyCosts(t *testing.T) {
 		waits          = 400.5 + 0.5*(64*kib-1)   // of a message whose sender waits
 		own            = 0.5 * (64*kib - 1) / 2   // copy of a rank's own block
 	)
-	for _, tt := range []struct {
-		what      string
-		file      *params.File
-		cores     []int32 // of the ranks; nil: in order
-		algorithm string
-		p, m      int
-		blocking  bool
-		want      float64
-	}{
-		// The queue has each for half of o, and the root copies in turn; half of o is paid once for all.
-		{"eager messages enter the queue in turn", levelled(false), nil, "gather:linear", 4, kib, false, 712 + 2*(712-200.5)/2},
-		{"copies of different bytes contend with √τ", levelled(false), nil, "scatter:linear", 4, mib, false, 200.5 + math.Sqrt(3)*copied + copied/2},
-		{"forwarding takes L(m,1) longer", levelled(false), nil, "bcast:pipeline", 3, 64 * kib, false, 2*(200+0.5*64*kib) + 0.5*(64*kib-1)},
-		{"an eager message keeps its sender busy for half of its time", apart, nil, "bcast:linear", 4, kib, false, 2 * (latency + moved)},
-		{"the second chain begins half a message later", apart, nil, "bcast:chain", 3, kib, false, 1.5 * (latency + moved)},
-		{"forwarding takes o longer", apart, nil, "bcast:pipeline", 3, kib, false, 3*latency + 2*moved},
-		{"an answer takes as long as in a ping-pong", levelled(false), nil, "barrier:linear", 2, 0, false, 2 * 200.5},
-		{"a message between nodes stands in", network, nil, "bcast:linear", 2, 1000, false, 2100},
-		{"listed cores of a NUMA node", levelled(true), []int32{0, 1}, "bcast:linear", 2, kib, false, 200 + 512},
-		{"listed cores of two", levelled(true), []int32{0, 4}, "bcast:linear", 2, kib, false, 400 + 256},
-		{"listed cores of two", levelled(true), []int32{9, 2}, "bcast:linear", 2, kib, false, 400 + 256},
-		{"a receiver copies in turn", levelled(false), nil, "gather:linear", 4, mib, false, 200.5 + 3*copied},
-		{"a receiver copies in turn", levelled(true), nil, "gather:linear", 4, mib, false, 200.5 + 3*copied},
-		{"blocking sends, then the own block", levelled(false), nil, "scatter:linear", 4, mib, true, 3*(200.5+copied) + copied/2},
-		{"blocking sends, then the own block", levelled(true), nil, "scatter:linear", 4, mib, true, 3*(200.5+copied) + copied/2},
-		{"no sender waits", rendezvous, []int32{0, 4}, "bcast:linear", 2, 64 * kib, false, 400 + 0.25*64*kib}, // on the line from 256 KiB on
-		{"MPI_Send waits", rendezvous, []int32{0, 4}, "bcast:linear", 2, 64 * kib, true, waits},
-		{"a sender that waits copies four pieces in four of five steps", rendezvous, []int32{0, 4, 8, 12}, "scatter:linear", 4, 64 * kib, true, own + 2*(200.25+0.8*(waits-400.5)) + waits},
-		{"ranks wait", rendezvous, []int32{0, 4}, "allgather:ring", 2, 64 * kib, false, own + waits},
-		{"ranks wait", rendezvous, []int32{0, 4}, "allgather:recursive-doubling", 2, 64 * kib, false, own + waits},
-	} {
+	try := func(what string, file *params.File, cores []int32, algorithm string, p, m int, blocking bool, want float64) { // cores: of the ranks; nil: in order
+		t.Helper()
 		var on *Cluster
-		if tt.cores != nil {
-			on = &Cluster{Nodes: 1, Order: must.Get(mapping.List(make([]int32, len(tt.cores)), tt.cores, 1))}
+		if cores != nil {
+			on = &Cluster{Nodes: 1, Order: must.Get(mapping.List(make([]int32, len(cores)), cores, 1))}
 		}
-		s := schedule(t, tt.algorithm, collective.Call{P: tt.p, M: tt.m, Chunk: max(1, tt.m)})
-		s.Blocking = tt.blocking
-		c := priced(t, predictorOf(t, tt.file, Choice{Cluster: on}), s)
-		check.True(t, near(c.Seconds*1e9, tt.want), "%s: %g ns, on average %g, want %g", tt.what, c.Seconds*1e9, c.Mean*1e9, tt.want)
+		s := schedule(t, algorithm, collective.Call{P: p, M: m, Chunk: max(1, m)})
+		s.Blocking = blocking
+		c := priced(t, predictorOf(t, file, Choice{Cluster: on}), s)
+		check.True(t, near(c.Seconds*1e9, want), "%s: %g ns, on average %g, want %g", what, c.Seconds*1e9, c.Mean*1e9, want)
 	}
+	// The queue has each for half of o, and the root copies in turn; half of o is paid once for all.
+	try("eager messages enter the queue in turn", levelled(false), nil, "gather:linear", 4, kib, false, 712+2*(712-200.5)/2)
+	try("copies of different bytes contend with √τ", levelled(false), nil, "scatter:linear", 4, mib, false, 200.5+math.Sqrt(3)*copied+copied/2)
+	try("forwarding takes L(m,1) longer", levelled(false), nil, "bcast:pipeline", 3, 64*kib, false, 2*(200+0.5*64*kib)+0.5*(64*kib-1))
+	try("an eager message keeps its sender busy for half of its time", apart, nil, "bcast:linear", 4, kib, false, 2*(latency+moved))
+	try("the second chain begins half a message later", apart, nil, "bcast:chain", 3, kib, false, 1.5*(latency+moved))
+	try("forwarding takes o longer", apart, nil, "bcast:pipeline", 3, kib, false, 3*latency+2*moved)
+	try("an answer takes as long as in a ping-pong", levelled(false), nil, "barrier:linear", 2, 0, false, 2*200.5)
+	try("a message between nodes stands in", network, nil, "bcast:linear", 2, 1000, false, 2100)
+	try("listed cores of a NUMA node", levelled(true), []int32{0, 1}, "bcast:linear", 2, kib, false, 200+512)
+	try("listed cores of two", levelled(true), []int32{0, 4}, "bcast:linear", 2, kib, false, 400+256)
+	try("listed cores of two", levelled(true), []int32{9, 2}, "bcast:linear", 2, kib, false, 400+256)
+	try("a receiver copies in turn", levelled(false), nil, "gather:linear", 4, mib, false, 200.5+3*copied)
+	try("a receiver copies in turn", levelled(true), nil, "gather:linear", 4, mib, false, 200.5+3*copied)
+	try("blocking sends, then the own block", levelled(false), nil, "scatter:linear", 4, mib, true, 3*(200.5+copied)+copied/2)
+	try("blocking sends, then the own block", levelled(true), nil, "scatter:linear", 4, mib, true, 3*(200.5+copied)+copied/2)
+	try("no sender waits", rendezvous, []int32{0, 4}, "bcast:linear", 2, 64*kib, false, 400+0.25*64*kib) // on the line from 256 KiB on
+	try("MPI_Send waits", rendezvous, []int32{0, 4}, "bcast:linear", 2, 64*kib, true, waits)
+	try("a sender that waits copies four pieces in four of five steps", rendezvous, []int32{0, 4, 8, 12}, "scatter:linear", 4, 64*kib, true, own+2*(200.25+0.8*(waits-400.5))+waits)
+	try("ranks wait", rendezvous, []int32{0, 4}, "allgather:ring", 2, 64*kib, false, own+waits)
+	try("ranks wait", rendezvous, []int32{0, 4}, "allgather:recursive-doubling", 2, 64*kib, false, own+waits)
 	network.Provenance.Levels = levelled(false).Provenance.Levels[:2]
 	_, err := predictorOf(t, network, Choice{}).Cost(schedule(t, "bcast:linear", collective.Call{P: 17, M: 1}))
 	check.Error(t, err, "17 ranks on 16 cores, without messages between nodes")

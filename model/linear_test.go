@@ -17,26 +17,21 @@ func TestPatternFormulas(t *testing.T) {
 	linear := Linear{Startup: 1e-6, PerByte: 1e-9}
 	message := func(a int) float64 { return float64(a) * (2*1 + (k-1)*2) } // eqs. (10) and (12), µs
 	broadcast, scatter := must.Get(collective.Lookup("bcast:binomial")), must.Get(collective.Lookup("scatter:binomial"))
-	for _, tt := range []struct {
-		a      *collective.Algorithm
-		p      int
-		steps  float64 // of m·τ_d
-		taulop float64 // µs; 0: not told
-	}{
-		{collective.Permutation, 2, 1, 2 * k * 2},
-		{collective.Permutation, 17, 1, 2 * k * 17},
-		{collective.PingPong, 2, 1, 2 * message(1)},
-		{collective.PingPong, 17, 1, 2 * message(1)},
-		{collective.Dealing, 2, 0.5, message(1)},
-		{collective.Dealing, 17, 8, 16 * message(1)},
-		{broadcast, 16, 2, message(1) + message(2) + message(4) + message(8)}, // eq. (13)
-		{broadcast, 17, 2.5, message(1) + message(2) + message(4) + message(8) + message(1)},
-		{scatter, 16, 7.5, 0}, // the root sends P−1 blocks
-	} {
-		s := must.Get(tt.a.Schedule(collective.Call{P: tt.p, M: m, Distance: tt.p - 1}))
-		check.Near(t, linear.Seconds(s), 1e-6+tt.steps*m*1e-9, 1e-15, "%s, P = %d: linear says", tt.a, tt.p)
-		if us := priced(t, serial, s).Seconds * 1e6; tt.taulop > 0 && math.Abs(us-tt.taulop) > 1e-9 {
-			t.Errorf("%s, P = %d: τ-Lop says %g µs, want %g", tt.a, tt.p, us, tt.taulop)
+	try := func(a *collective.Algorithm, p int, steps, taulop float64) { // steps: of m·τ_d; taulop: µs; 0: not told
+		t.Helper()
+		s := must.Get(a.Schedule(collective.Call{P: p, M: m, Distance: p - 1}))
+		check.Near(t, linear.Seconds(s), 1e-6+steps*m*1e-9, 1e-15, "%s, P = %d: linear says", a, p)
+		if us := priced(t, serial, s).Seconds * 1e6; taulop > 0 && math.Abs(us-taulop) > 1e-9 {
+			t.Errorf("%s, P = %d: τ-Lop says %g µs, want %g", a, p, us, taulop)
 		}
 	}
+	try(collective.Permutation, 2, 1, 2*k*2)
+	try(collective.Permutation, 17, 1, 2*k*17)
+	try(collective.PingPong, 2, 1, 2*message(1))
+	try(collective.PingPong, 17, 1, 2*message(1))
+	try(collective.Dealing, 2, 0.5, message(1))
+	try(collective.Dealing, 17, 8, 16*message(1))
+	try(broadcast, 16, 2, message(1)+message(2)+message(4)+message(8)) // eq. (13)
+	try(broadcast, 17, 2.5, message(1)+message(2)+message(4)+message(8)+message(1))
+	try(scatter, 16, 7.5, 0) // the root sends P−1 blocks
 }

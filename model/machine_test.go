@@ -55,23 +55,19 @@ func twoNodes() *params.File {
 // local, and the second one with spread; a ring crosses nodes in each of its three stages.
 func TestStagesTakeTheTableOfTheirNodes(t *testing.T) {
 	f := twoNodes()
-	for _, tt := range []struct {
-		placement numa.Policy
-		algorithm string
-		want      float64 // ns, 2 transfers a stage of one segment
-	}{
-		{numa.Local, "allgather:recursive-doubling", 2*1000 + 4*3000},
-		{numa.Spread, "allgather:recursive-doubling", 2*3000 + 4*1000},
-		{numa.Local, "allgather:ring", 3 * 2 * 3000},
-		{numa.Local, "alltoall:pairwise", 2*1000 + 2*2*3000},
-		{numa.Local, "bcast:binomial", 2*3010 + 2*1010},
-	} {
-		p := predictorOf(t, f, Choice{Placement: tt.placement})
-		c := expect(t, p, tt.algorithm, collective.Call{P: 4, M: 8192}, tt.want, "")
+	try := func(placement numa.Policy, algorithm string, want float64) { // want: ns, 2 transfers a stage of one segment
+		t.Helper()
+		p := predictorOf(t, f, Choice{Placement: placement})
+		c := expect(t, p, algorithm, collective.Call{P: 4, M: 8192}, want, "")
 		n := lists.Sum(c.Stages, func(s StageCost) int { return s.Repeat })
 		last := c.Stages[len(c.Stages)-1]
-		check.Equal(t, last.First+(last.Repeat-1)*last.Every, n, "%s: number of the last stage", tt.algorithm)
+		check.Equal(t, last.First+(last.Repeat-1)*last.Every, n, "%s: number of the last stage", algorithm)
 	}
+	try(numa.Local, "allgather:recursive-doubling", 2*1000+4*3000)
+	try(numa.Spread, "allgather:recursive-doubling", 2*3000+4*1000)
+	try(numa.Local, "allgather:ring", 3*2*3000)
+	try(numa.Local, "alltoall:pairwise", 2*1000+2*2*3000)
+	try(numa.Local, "bcast:binomial", 2*3010+2*1010)
 }
 
 // tripsOf is a file of launches with a factor each, and a function that adds a round trip's times by factor, 0
@@ -150,20 +146,15 @@ func TestStagesTakeTheSlowestOfTheirLevels(t *testing.T) {
 		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.OverheadCell, Placement: numa.Local, Tau: 1}})
 		return f
 	}
-	for _, tt := range []struct {
-		each    []float64
-		formula string
-		want    float64 // ns of a transfer
-	}{
-		{[]float64{1000, 1000, 1000, 1000}, "63o(m) + 126L(S,64)", 1064},
-		{[]float64{1000, 2000, 2000, 2000}, "63o*(m) + 126L*(S,16)", 2016},
-		{[]float64{1000, 2000, 3000, 3000}, "63o**(m) + 126L**(S,8)", 3008},
-		{[]float64{1000, 2000, 3000, 4000}, "63o***(m) + 126L***(S,2)", 4002},
-	} {
-		p := predictorOf(t, file(tt.each...), Choice{Strict: true})
-		c := expect(t, p, "allgather:ring", collective.Call{P: 64, M: 8192}, 126*tt.want, tt.formula)
-		if levels := c.Stages[len(c.Stages)-1].Traffic.Levels; levels[0].All != 48 || levels[1].All != 8 || levels[2].All != 6 || levels[3].All != 2 {
-			t.Errorf("messages of levels: %v", levels)
-		}
+	try := func(each []float64, formula string, want float64) { // want: ns of a transfer
+		t.Helper()
+		p := predictorOf(t, file(each...), Choice{Strict: true})
+		c := expect(t, p, "allgather:ring", collective.Call{P: 64, M: 8192}, 126*want, formula)
+		levels := c.Stages[len(c.Stages)-1].Traffic.Levels
+		check.True(t, levels[0].All == 48 && levels[1].All == 8 && levels[2].All == 6 && levels[3].All == 2, "messages of levels: %v", levels)
 	}
+	try([]float64{1000, 1000, 1000, 1000}, "63o(m) + 126L(S,64)", 1064)
+	try([]float64{1000, 2000, 2000, 2000}, "63o*(m) + 126L*(S,16)", 2016)
+	try([]float64{1000, 2000, 3000, 3000}, "63o**(m) + 126L**(S,8)", 3008)
+	try([]float64{1000, 2000, 3000, 4000}, "63o***(m) + 126L***(S,2)", 4002)
 }

@@ -56,30 +56,25 @@ func mlognp(t *testing.T, f *params.File) MLogNP {
 // across, without strides and networks.
 func TestMLogNPBroadcasts(t *testing.T) {
 	const o, far = 900.0, 2600.0
-	for _, tt := range []struct {
-		nodes, each int
-		name        string
-		p           int
-		want        float64 // ns
-	}{
-		{1, 2, "bcast:linear", 2, o},     // eq. (4), n = 2
-		{2, 1, "bcast:linear", 2, far},   // one level, the far one
-		{1, 8, "bcast:linear", 8, 4 * o}, // log_3P: P·o_mw/2
-		{1, 8, "bcast:binomial", 8, 3 * o},
-		{1, 8, "bcast:binomial", 5, 2 * o}, // the root sends three, of which two hide behind the third
-		// 2log: (P/n−1)·o/2 + (P−P/n)·o'/2, and the last reception.
-		{2, 4, "bcast:linear", 8, 3*o/2 + 4*far/2 + far/2},
-		{4, 2, "bcast:linear", 8, o/2 + 6*far/2 + far/2},
-		// 0→4 across, then 4→6→7 and 0→2→3 within: one of three across.
-		{2, 4, "bcast:binomial", 8, 2*o + far},
-		// 0→4, 4→6 across, 6→7 within.
-		{4, 2, "bcast:binomial", 8, o + 2*far},
-		{8, 1, "bcast:binomial", 8, 3 * far},
-	} {
-		m := mlognp(t, twoLevels(tt.nodes, tt.each))
-		c := expect(t, m, tt.name, collective.Call{P: tt.p, M: 8192}, tt.want, "")
-		check.True(t, !c.Extrapolated, "%d × %d, %s, P = %d is extrapolated", tt.nodes, tt.each, tt.name, tt.p)
+	try := func(nodes, each int, name string, p int, want float64) { // want: ns
+		t.Helper()
+		m := mlognp(t, twoLevels(nodes, each))
+		c := expect(t, m, name, collective.Call{P: p, M: 8192}, want, "")
+		check.True(t, !c.Extrapolated, "%d × %d, %s, P = %d is extrapolated", nodes, each, name, p)
 	}
+	try(1, 2, "bcast:linear", 2, o)   // eq. (4), n = 2
+	try(2, 1, "bcast:linear", 2, far) // one level, the far one
+	try(1, 8, "bcast:linear", 8, 4*o) // log_3P: P·o_mw/2
+	try(1, 8, "bcast:binomial", 8, 3*o)
+	try(1, 8, "bcast:binomial", 5, 2*o) // the root sends three, of which two hide behind the third
+	// 2log: (P/n−1)·o/2 + (P−P/n)·o'/2, and the last reception.
+	try(2, 4, "bcast:linear", 8, 3*o/2+4*far/2+far/2)
+	try(4, 2, "bcast:linear", 8, o/2+6*far/2+far/2)
+	// 0→4 across, then 4→6→7 and 0→2→3 within: one of three across.
+	try(2, 4, "bcast:binomial", 8, 2*o+far)
+	// 0→4, 4→6 across, 6→7 within.
+	try(4, 2, "bcast:binomial", 8, o+2*far)
+	try(8, 1, "bcast:binomial", 8, 3*far)
 	expect(t, mlognp(t, twoLevels(2, 4)), "bcast:binomial", collective.Call{P: 8, M: 8192}, 2*o+far, "2f[nodes 21 apart](m) + 4f[shared L3](m)")
 }
 
@@ -114,23 +109,19 @@ func TestMLogNPAcrossNodes(t *testing.T) {
 	level := Level{Name: "tcp", Transfer: constant(oo / 2), Stride: stride, Network: constant(net)}
 	node, slot := func(r int) int { return r / 8 }, func(r int) int { return r % 8 }
 	cluster := m.Across(level, node, slot)
-	for _, tt := range []struct {
-		name string
-		m    MLogNP
-		want float64 // ns
-	}{
-		// Linear: the root sends 7 messages within its node and 56 beyond; 4 of the 7 to the
-		// other socket under mlog_nP. The last waits for the network and its receiver.
-		{"bcast:linear", cluster.Reduced(), 7*(o+l)/2 + 56*(oo+ll)/2 + net + (oo+ll)/2},
-		{"bcast:linear", cluster, 3*(o+l)/2 + 4*(far+lFar)/2 + 56*(oo+ll)/2 + net + (oo+ll)/2},
-		{"bcast:linear", cluster.One(), 64*(oo+ll)/2 + net},
-		// Binomial: 3 of the 6 messages to the last leaf are between nodes, 1 between sockets.
-		{"bcast:binomial", cluster.Reduced(), 3*(o+l) + 3*(oo+ll+net)},
-		{"bcast:binomial", cluster, 2*(o+l) + far + lFar + 3*(oo+ll+net)},
-		{"bcast:binomial", cluster.One(), 6 * (oo + ll + net)},
-	} {
-		expect(t, tt.m, tt.name, collective.Call{P: 64, M: 8192}, tt.want, "")
+	try := func(name string, m MLogNP, want float64) { // want: ns
+		t.Helper()
+		expect(t, m, name, collective.Call{P: 64, M: 8192}, want, "")
 	}
+	// Linear: the root sends 7 messages within its node and 56 beyond; 4 of the 7 to the
+	// other socket under mlog_nP. The last waits for the network and its receiver.
+	try("bcast:linear", cluster.Reduced(), 7*(o+l)/2+56*(oo+ll)/2+net+(oo+ll)/2)
+	try("bcast:linear", cluster, 3*(o+l)/2+4*(far+lFar)/2+56*(oo+ll)/2+net+(oo+ll)/2)
+	try("bcast:linear", cluster.One(), 64*(oo+ll)/2+net)
+	// Binomial: 3 of the 6 messages to the last leaf are between nodes, 1 between sockets.
+	try("bcast:binomial", cluster.Reduced(), 3*(o+l)+3*(oo+ll+net))
+	try("bcast:binomial", cluster, 2*(o+l)+far+lFar+3*(oo+ll+net))
+	try("bcast:binomial", cluster.One(), 6*(oo+ll+net))
 	// The same with n = 2 within a node and n = 3 between: eq. (4).
 	for to, want := range map[int]float64{1: o + l, 4: far + lFar} {
 		two := m.Across(level, func(int) int { return 0 }, func(r int) int { return r * to })
@@ -152,30 +143,24 @@ func TestPredictorsOfPairs(t *testing.T) {
 	tcp := func(copies int) *Cluster {
 		return &Cluster{Nodes: 2, Network: &Network{params.Network{Name: "tcp", Kind: "tcp", Copies: copies}, table, nil}}
 	}
-	for _, tt := range []struct {
-		model  string
-		stride int
-		on     *Cluster
-		want   float64 // ns
-	}{
-		{"mlognp", 0, nil, 3*450 + 4*1300 + 1300},
-		{"2log23p", 0, nil, 8 * 450},
-		{"log3p", 0, nil, 8 * 1300},
-		{"mlognp", 64, nil, 3*(450+100) + 5*(1300+150)},
-		{"2log23p", 64, nil, 8 * (450 + 100)},
-		{"log3p", 64, nil, 8 * (1300 + 150)},
-		{"mlognp", 64, tcp(0), 3*(450+100) + 5*(2000+150) + 9000},
-		{"mlognp", 64, tcp(2), 3*(450+100) + 5*(2000+450+150) + 9000},
-		{"2log23p", 64, tcp(0), 3*(450+100) + 5*(2000+150) + 9000},
-		{"log3p", 64, tcp(0), 8*(2000+150) + 9000},
-	} {
-		p := predictorOf(t, f, Choice{Model: tt.model, Stride: tt.stride, Cluster: tt.on})
-		expect(t, p, "bcast:linear", collective.Call{P: 8, M: 8192}, tt.want, "")
-		if _, err := p.Cost(schedule(t, "bcast:sm-tree", collective.Call{P: 8, M: 8192})); tt.on != nil && !errors.Is(err, ErrOneNode) {
-			t.Errorf("a tree of copies between nodes: %v", err)
-		}
+	try := func(model string, stride int, on *Cluster, want float64) { // want: ns
+		t.Helper()
+		p := predictorOf(t, f, Choice{Model: model, Stride: stride, Cluster: on})
+		expect(t, p, "bcast:linear", collective.Call{P: 8, M: 8192}, want, "")
+		err := must.Err(p.Cost(schedule(t, "bcast:sm-tree", collective.Call{P: 8, M: 8192})))
+		check.True(t, on == nil || errors.Is(err, ErrOneNode), "a tree of copies between nodes: %v", err)
 		check.Error(t, must.Err(p.Cost(schedule(t, "allgather:ring", collective.Call{P: 1024, M: 8192}))), "a million messages were followed")
 	}
+	try("mlognp", 0, nil, 3*450+4*1300+1300)
+	try("2log23p", 0, nil, 8*450)
+	try("log3p", 0, nil, 8*1300)
+	try("mlognp", 64, nil, 3*(450+100)+5*(1300+150))
+	try("2log23p", 64, nil, 8*(450+100))
+	try("log3p", 64, nil, 8*(1300+150))
+	try("mlognp", 64, tcp(0), 3*(450+100)+5*(2000+150)+9000)
+	try("mlognp", 64, tcp(2), 3*(450+100)+5*(2000+450+150)+9000)
+	try("2log23p", 64, tcp(0), 3*(450+100)+5*(2000+150)+9000)
+	try("log3p", 64, tcp(0), 8*(2000+150)+9000)
 }
 
 // A machine of two levels costs at least as much as one of the near level alone, and at most as much as one
@@ -219,28 +204,24 @@ type flatGamma struct{}
 func (flatGamma) Gamma(string, int, int) (float64, bool, error) { return 1e-7, false, nil }
 
 func TestMLogNPRefuses(t *testing.T) {
-	for _, tt := range []struct {
-		change    func(f *params.File)
-		algorithm string
-		want      string
-	}{
-		{func(f *params.File) { f.Cells = nil }, "bcast:binomial", "taulop pairs"},
-		{func(f *params.File) { f.Placements = nil }, "bcast:binomial", "another placement"},
-		{func(f *params.File) { f.Placements[0].Workers = f.Placements[0].Workers[:7] }, "bcast:binomial", "7 ranks"},
-		{func(f *params.File) { // no pairs across nodes
-			f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool {
-				p, _ := c.Variant.(params.PairKey)
-				return p.From/4 != p.To/4
-			})
-		}, "bcast:binomial", "measure all pairs"},
-		{func(*params.File) {}, "reduce:binomial", "γ"},
-	} {
+	try := func(change func(f *params.File), algorithm, want string) {
+		t.Helper()
 		f := twoLevels(2, 4)
-		tt.change(f)
+		change(f)
 		m, err := MLogNPOf(f, "")
 		if err == nil {
-			_, err = m.Cost(schedule(t, tt.algorithm, collective.Call{P: 8, M: 8}))
+			_, err = m.Cost(schedule(t, algorithm, collective.Call{P: 8, M: 8}))
 		}
-		contains.Error(t, err, tt.want)
+		contains.Error(t, err, want)
 	}
+	try(func(f *params.File) { f.Cells = nil }, "bcast:binomial", "taulop pairs")
+	try(func(f *params.File) { f.Placements = nil }, "bcast:binomial", "another placement")
+	try(func(f *params.File) { f.Placements[0].Workers = f.Placements[0].Workers[:7] }, "bcast:binomial", "7 ranks")
+	try(func(f *params.File) { // no pairs across nodes
+		f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool {
+			p, _ := c.Variant.(params.PairKey)
+			return p.From/4 != p.To/4
+		})
+	}, "bcast:binomial", "measure all pairs")
+	try(func(*params.File) {}, "reduce:binomial", "γ")
 }

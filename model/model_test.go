@@ -5,7 +5,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"runtime"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +15,7 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/params"
 )
 
@@ -43,55 +44,47 @@ const segment = 8192
 // The paper's equations, in its notation and as numbers.
 func TestEquations(t *testing.T) {
 	const m = 4 * segment
-	for _, tt := range []struct {
-		equation  string
-		algorithm string
-		call      collective.Call
-		transport params.Transport
-		formula   string
-		want      float64
-	}{
-		{"(10)", "bcast:linear", collective.Call{P: 2, M: m}, Segmented,
-			"o(m) + 2L(S,1) + (k−1)L(S,2)", o(m) + 2*l(segment, 1) + 3*l(segment, 2)},
-		{"(10), last segment short", "bcast:linear", collective.Call{P: 2, M: 2*segment + 100}, Segmented,
-			"o(m) + L(S,1) + 2L(S,2) + L(100 B,1)", o(2*segment+100) + l(segment, 1) + 2*l(segment, 2) + l(100, 1)},
-		{"(11)", "bcast:linear", collective.Call{P: 2, M: 100}, Segmented,
-			"o(m) + 2L(m,1)", o(100) + 2*l(100, 1)},
-		{"(11), whole", "bcast:linear", collective.Call{P: 2, M: m}, Whole,
-			"o(m) + 2L(m,1)", o(m) + 2*l(m, 1)},
-		{"(11), n = 1", "bcast:linear", collective.Call{P: 2, M: m}, SingleCopy,
-			"o(m) + L(m,1)", o(m) + l(m, 1)},
-		{"(22)", "bcast:linear", collective.Call{P: 2, M: m}, Steady,
-			"o(m) + kL(S,2)", o(m) + 4*l(segment, 2)},
-		{"(14)", "bcast:binomial", collective.Call{P: 8, M: m}, Segmented,
-			"3o(m) + 2L(S,1) + (k+1)L(S,2) + (k+1)L(S,4) + (k−1)L(S,8)",
-			3*o(m) + 2*l(segment, 1) + 5*l(segment, 2) + 5*l(segment, 4) + 3*l(segment, 8)},
-		{"(15), P no power of two", "bcast:binomial", collective.Call{P: 7, M: m}, Whole,
-			"3o(m) + 2L(m,1) + 2L(m,2) + 2L(m,3)", 3*o(m) + 2*(l(m, 1)+l(m, 2)+l(m, 3))},
-		{"(17)", "allgather:ring", collective.Call{P: 2, M: m}, Segmented,
-			"o(m) + 2kL(S,2)", o(m) + 8*l(segment, 2)},
-		{"(17), k = 1", "allgather:ring", collective.Call{P: 2, M: 100}, Segmented,
-			"o(m) + 2L(m,2)", o(100) + 2*l(100, 2)},
-		{"(21)", "allgather:ring", collective.Call{P: 5, M: m}, Segmented,
-			"4o(m) + 8kL(S,5)", 4*o(m) + 32*l(segment, 5)},
-		{"(23)", "scatter:binomial", collective.Call{P: 8, M: m}, Steady,
-			"o(4m) + 4kL(S,2) + o(2m) + 2kL(S,4) + o(m) + kL(S,8)",
-			o(4*m) + o(2*m) + o(m) + 16*l(segment, 2) + 8*l(segment, 4) + 4*l(segment, 8)},
-		{"(24)", "allgather:recursive-doubling", collective.Call{P: 8, M: m}, Steady,
-			"o(m) + 14kL(S,8) + o(2m) + o(4m)", o(m) + o(2*m) + o(4*m) + 56*l(segment, 8)},
-		{"(16) and (21) of m/P", "bcast:scatter-ring", collective.Call{P: 4, M: 4 * m}, Steady,
-			"o(2·m/P) + 2kL(S,2) + 4o(m/P) + 7kL(S,4)", o(2*m) + 4*o(m) + 8*l(segment, 2) + 28*l(segment, 4)},
-		{"reductions", "allreduce:recursive-doubling", collective.Call{P: 4, M: m}, Whole,
-			"2o(m) + 4L(m,4) + 2γ(m,4)", 2*o(m) + 4*l(m, 4) + 2*g(m, 4)},
-		{"no data", "barrier:dissemination", collective.Call{P: 8}, Segmented,
-			"3o(0 B) + 6L(0 B,8)", 3*o(0) + 6*l(0, 8)},
-		{"a single rank", "allreduce:ring", collective.Call{P: 1, M: m}, Segmented, "0", 0},
-	} {
-		t.Run(tt.equation, func(t *testing.T) {
-			m := TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Transport: tt.transport, Segment: segment}
-			expect(t, m, tt.algorithm, tt.call, 1e9*tt.want, tt.formula)
+	try := func(equation, algorithm string, call collective.Call, transport params.Transport, formula string, want float64) {
+		t.Run(equation, func(t *testing.T) {
+			m := TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Transport: transport, Segment: segment}
+			expect(t, m, algorithm, call, 1e9*want, formula)
 		})
 	}
+	try("(10)", "bcast:linear", collective.Call{P: 2, M: m}, Segmented,
+		"o(m) + 2L(S,1) + (k−1)L(S,2)", o(m)+2*l(segment, 1)+3*l(segment, 2))
+	try("(10), last segment short", "bcast:linear", collective.Call{P: 2, M: 2*segment + 100}, Segmented,
+		"o(m) + L(S,1) + 2L(S,2) + L(100 B,1)", o(2*segment+100)+l(segment, 1)+2*l(segment, 2)+l(100, 1))
+	try("(11)", "bcast:linear", collective.Call{P: 2, M: 100}, Segmented,
+		"o(m) + 2L(m,1)", o(100)+2*l(100, 1))
+	try("(11), whole", "bcast:linear", collective.Call{P: 2, M: m}, Whole,
+		"o(m) + 2L(m,1)", o(m)+2*l(m, 1))
+	try("(11), n = 1", "bcast:linear", collective.Call{P: 2, M: m}, SingleCopy,
+		"o(m) + L(m,1)", o(m)+l(m, 1))
+	try("(22)", "bcast:linear", collective.Call{P: 2, M: m}, Steady,
+		"o(m) + kL(S,2)", o(m)+4*l(segment, 2))
+	try("(14)", "bcast:binomial", collective.Call{P: 8, M: m}, Segmented,
+		"3o(m) + 2L(S,1) + (k+1)L(S,2) + (k+1)L(S,4) + (k−1)L(S,8)",
+		3*o(m)+2*l(segment, 1)+5*l(segment, 2)+5*l(segment, 4)+3*l(segment, 8))
+	try("(15), P no power of two", "bcast:binomial", collective.Call{P: 7, M: m}, Whole,
+		"3o(m) + 2L(m,1) + 2L(m,2) + 2L(m,3)", 3*o(m)+2*(l(m, 1)+l(m, 2)+l(m, 3)))
+	try("(17)", "allgather:ring", collective.Call{P: 2, M: m}, Segmented,
+		"o(m) + 2kL(S,2)", o(m)+8*l(segment, 2))
+	try("(17), k = 1", "allgather:ring", collective.Call{P: 2, M: 100}, Segmented,
+		"o(m) + 2L(m,2)", o(100)+2*l(100, 2))
+	try("(21)", "allgather:ring", collective.Call{P: 5, M: m}, Segmented,
+		"4o(m) + 8kL(S,5)", 4*o(m)+32*l(segment, 5))
+	try("(23)", "scatter:binomial", collective.Call{P: 8, M: m}, Steady,
+		"o(4m) + 4kL(S,2) + o(2m) + 2kL(S,4) + o(m) + kL(S,8)",
+		o(4*m)+o(2*m)+o(m)+16*l(segment, 2)+8*l(segment, 4)+4*l(segment, 8))
+	try("(24)", "allgather:recursive-doubling", collective.Call{P: 8, M: m}, Steady,
+		"o(m) + 14kL(S,8) + o(2m) + o(4m)", o(m)+o(2*m)+o(4*m)+56*l(segment, 8))
+	try("(16) and (21) of m/P", "bcast:scatter-ring", collective.Call{P: 4, M: 4 * m}, Steady,
+		"o(2·m/P) + 2kL(S,2) + 4o(m/P) + 7kL(S,4)", o(2*m)+4*o(m)+8*l(segment, 2)+28*l(segment, 4))
+	try("reductions", "allreduce:recursive-doubling", collective.Call{P: 4, M: m}, Whole,
+		"2o(m) + 4L(m,4) + 2γ(m,4)", 2*o(m)+4*l(m, 4)+2*g(m, 4))
+	try("no data", "barrier:dissemination", collective.Call{P: 8}, Segmented,
+		"3o(0 B) + 6L(0 B,8)", 3*o(0)+6*l(0, 8))
+	try("a single rank", "allreduce:ring", collective.Call{P: 1, M: m}, Segmented, "0", 0)
 }
 
 // Equations of the baseline models. With L = 1, o = 10, g = 100, G = 1000 each digit of a cost counts a
@@ -105,38 +98,30 @@ func TestBaselines(t *testing.T) {
 	converted := must.Get(LogNPOf(TauLop{Channels: Uniform(plain{}), Segment: segment})) // ignores concurrency
 	lone := o(4*segment) + 2*l(segment, 1) + 3*l(segment, 2)
 	p2p := 2.*10 + 1 + (S-1)*1000 + (k-1)*(100+(S-1)*1000)
-	for _, tt := range []struct {
-		equation  string
-		algorithm string
-		call      collective.Call
-		model     Coster
-		want      float64
-		formula   string
-	}{
-		{"(1)", "bcast:linear", collective.Call{P: 2, M: 30}, whole, 2*10 + 1 + 29*1000, "2o + L + 29G"},
-		{"(2)", "bcast:linear", collective.Call{P: 2, M: k * S}, baseline, p2p, "2o + L + 2g + 27G"},
-		{"(2), last segment short", "bcast:linear", collective.Call{P: 2, M: 24}, baseline, 20 + 1 + 200 + (9+9+3)*1000, "2o + L + 2g + 21G"},
-		{"(3)", "bcast:binomial", collective.Call{P: 9, M: k * S}, baseline, 4 * p2p, "8o + 4L + 8g + 108G"},
-		{"(7)", "scatter:binomial", collective.Call{P: 8, M: k * S}, baseline,
-			3*(1+2*10-100) + 7*k*(100+(S-1)*1000), "6o + 3L + 18g + 189G"},
-		{"(19)", "allgather:recursive-doubling", collective.Call{P: 8, M: k * S}, baseline,
-			7 * k * (10 + (S-1)*1000 + 100), "21o + 21max{L+o,g} + 189G"},
-		{"section 4.2", "bcast:sm-tree", collective.Call{P: 8, M: k * S, Segment: S}, baseline, 4 * p2p, "8o + 4L + 8g + 108G"},
-		{"no data", "barrier:dissemination", collective.Call{P: 2}, whole, 10 + 100, "o + max{L+o,g}"},
-		{"(5)", "bcast:linear", collective.Call{P: 2, M: 30}, LogNP{Overhead: overhead}, 2 * 31, "2o(m)"},
-		{"(6)", "bcast:binomial", collective.Call{P: 9, M: 30}, LogNP{Overhead: overhead}, 4 * 2 * 31, "8o(m)"},
-		{"(6) of τ-Lop's lone message", "bcast:binomial", collective.Call{P: 2, M: 4 * segment}, converted, lone, "2o(m)"},
-		{"(6) of τ-Lop's lone message", "bcast:binomial", collective.Call{P: 8, M: 4 * segment}, converted, 3 * lone, "6o(m)"},
-		{"(20)", "allgather:recursive-doubling", collective.Call{P: 8, M: 30}, LogNP{Overhead: overhead},
-			2*31 + 2*61 + 2*121, "2o(m) + 2o(2m) + 2o(4m)"},
-		{"section 4.2", "bcast:sm-tree", collective.Call{P: 8, M: 30, Segment: S}, LogNP{Overhead: overhead}, 4 * 2 * 31, "8o(m)"},
-		{"reductions", "reduce:binomial", collective.Call{P: 4, M: 30}, LogNP{Overhead: overhead, Reductions: plain{}},
-			2 * (2*31 + g(30, 1)), "4o(m) + 2γ(m,1)"},
-		{"reductions", "reduce:linear", collective.Call{P: 3, M: 9}, LogGP{Overhead: 1, Reductions: plain{}},
-			2 * (2 + g(9, 1)), "4o + 2L + 16G + 2γ(m,1)"},
-	} {
-		t.Run(tt.equation, func(t *testing.T) { expect(t, tt.model, tt.algorithm, tt.call, 1e9*tt.want, tt.formula) })
+	try := func(equation, algorithm string, call collective.Call, model Coster, want float64, formula string) {
+		t.Run(equation, func(t *testing.T) { expect(t, model, algorithm, call, 1e9*want, formula) })
 	}
+	try("(1)", "bcast:linear", collective.Call{P: 2, M: 30}, whole, 2*10+1+29*1000, "2o + L + 29G")
+	try("(2)", "bcast:linear", collective.Call{P: 2, M: k * S}, baseline, p2p, "2o + L + 2g + 27G")
+	try("(2), last segment short", "bcast:linear", collective.Call{P: 2, M: 24}, baseline, 20+1+200+(9+9+3)*1000, "2o + L + 2g + 21G")
+	try("(3)", "bcast:binomial", collective.Call{P: 9, M: k * S}, baseline, 4*p2p, "8o + 4L + 8g + 108G")
+	try("(7)", "scatter:binomial", collective.Call{P: 8, M: k * S}, baseline,
+		3*(1+2*10-100)+7*k*(100+(S-1)*1000), "6o + 3L + 18g + 189G")
+	try("(19)", "allgather:recursive-doubling", collective.Call{P: 8, M: k * S}, baseline,
+		7*k*(10+(S-1)*1000+100), "21o + 21max{L+o,g} + 189G")
+	try("section 4.2", "bcast:sm-tree", collective.Call{P: 8, M: k * S, Segment: S}, baseline, 4*p2p, "8o + 4L + 8g + 108G")
+	try("no data", "barrier:dissemination", collective.Call{P: 2}, whole, 10+100, "o + max{L+o,g}")
+	try("(5)", "bcast:linear", collective.Call{P: 2, M: 30}, LogNP{Overhead: overhead}, 2*31, "2o(m)")
+	try("(6)", "bcast:binomial", collective.Call{P: 9, M: 30}, LogNP{Overhead: overhead}, 4*2*31, "8o(m)")
+	try("(6) of τ-Lop's lone message", "bcast:binomial", collective.Call{P: 2, M: 4 * segment}, converted, lone, "2o(m)")
+	try("(6) of τ-Lop's lone message", "bcast:binomial", collective.Call{P: 8, M: 4 * segment}, converted, 3*lone, "6o(m)")
+	try("(20)", "allgather:recursive-doubling", collective.Call{P: 8, M: 30}, LogNP{Overhead: overhead},
+		2*31+2*61+2*121, "2o(m) + 2o(2m) + 2o(4m)")
+	try("section 4.2", "bcast:sm-tree", collective.Call{P: 8, M: 30, Segment: S}, LogNP{Overhead: overhead}, 4*2*31, "8o(m)")
+	try("reductions", "reduce:binomial", collective.Call{P: 4, M: 30}, LogNP{Overhead: overhead, Reductions: plain{}},
+		2*(2*31+g(30, 1)), "4o(m) + 2γ(m,1)")
+	try("reductions", "reduce:linear", collective.Call{P: 3, M: 9}, LogGP{Overhead: 1, Reductions: plain{}},
+		2*(2+g(9, 1)), "4o + 2L + 16G + 2γ(m,1)")
 	check.Error(t, must.Err(LogNPOf(TauLop{Channels: Uniform(plain{})})), "log_nP of segments of 0 bytes was accepted")
 }
 
@@ -160,25 +145,20 @@ func TestSynchronised(t *testing.T) {
 // Stages with a cost are numbered in order, and a cost says what the symbols of its formula are.
 func TestStagesAndSymbols(t *testing.T) {
 	type stage struct{ first, every, repeat int }
-	for _, tt := range []struct {
-		name    string
-		call    collective.Call
-		symbols string
-		want    []stage // nil: not told
-	}{
-		{"bcast:scatter-ring", collective.Call{P: 4, M: 8 * segment}, "P = 4, m = 65536 B, S = 8192 B, k = m/P/S = 2", []stage{{1, 1, 1}, {2, 1, 1}, {3, 1, 3}}},
-		{"allgather:ring", collective.Call{P: 4, M: 4096}, "P = 4, m = 4096 B, S = 8192 B", []stage{{1, 1, 3}}},
-		{"bcast:sm-tree", collective.Call{P: 8, M: 8 * segment}, "P = 8, m = 65536 B, S = 8192 B, k = m/S = 8", // Fig. 14 with k = 8
-			[]stage{{1, 1, 1}, {2, 1, 1}, {3, 1, 1}, {4, 2, 5}, {5, 2, 5}, {14, 1, 1}, {15, 1, 1}, {16, 1, 1}, {17, 1, 1}, {18, 1, 1}}},
-		{"bcast:binomial", collective.Call{P: 4, M: 4*segment + 1}, "P = 4, m = 32769 B, S = 8192 B", nil},
-		{"bcast:scatter-ring", collective.Call{P: 3, M: 6*segment - 1}, "P = 3, m = 49151 B, S = 8192 B, k = ⌈m/P⌉/S = 2", nil},
-	} {
-		c := costOf(t, TauLop{Channels: Uniform(plain{}), Segment: segment}, tt.name, tt.call)
+	try := func(name string, call collective.Call, symbols string, want []stage) { // want: nil: not told
+		t.Helper()
+		c := costOf(t, TauLop{Channels: Uniform(plain{}), Segment: segment}, name, call)
 		got := lists.Map(c.Stages, func(s StageCost) stage { return stage{s.First, s.Every, s.Repeat} })
-		if c.Symbols.String() != tt.symbols || tt.want != nil && !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %v, %s; want %v, %s", tt.name, got, c.Symbols, tt.want, tt.symbols)
+		if c.Symbols.String() != symbols || want != nil && !slices.Equal(got, want) {
+			t.Errorf("%s: %v, %s; want %v, %s", name, got, c.Symbols, want, symbols)
 		}
 	}
+	try("bcast:scatter-ring", collective.Call{P: 4, M: 8 * segment}, "P = 4, m = 65536 B, S = 8192 B, k = m/P/S = 2", []stage{{1, 1, 1}, {2, 1, 1}, {3, 1, 3}})
+	try("allgather:ring", collective.Call{P: 4, M: 4096}, "P = 4, m = 4096 B, S = 8192 B", []stage{{1, 1, 3}})
+	try("bcast:sm-tree", collective.Call{P: 8, M: 8 * segment}, "P = 8, m = 65536 B, S = 8192 B, k = m/S = 8", // Fig. 14 with k = 8
+		[]stage{{1, 1, 1}, {2, 1, 1}, {3, 1, 1}, {4, 2, 5}, {5, 2, 5}, {14, 1, 1}, {15, 1, 1}, {16, 1, 1}, {17, 1, 1}, {18, 1, 1}})
+	try("bcast:binomial", collective.Call{P: 4, M: 4*segment + 1}, "P = 4, m = 32769 B, S = 8192 B", nil)
+	try("bcast:scatter-ring", collective.Call{P: 3, M: 6*segment - 1}, "P = 3, m = 49151 B, S = 8192 B, k = ⌈m/P⌉/S = 2", nil)
 }
 
 // pipeline equals a walk through every step with every message by itself.
@@ -224,9 +204,7 @@ func TestPipelineEqualsStepByStep(t *testing.T) {
 				want[now]++
 			}
 		}
-		if !maps.Equal(got, want) {
-			t.Fatalf("%v %v %v: %v, want %v", m.Transport, stage.Pattern, stage.Shape, got, want)
-		}
+		check.Need(t, maps.Equal(got, want), "%v %v %v: %v, want %v", m.Transport, stage.Pattern, stage.Shape, got, want)
 	}
 }
 
@@ -250,9 +228,7 @@ func TestTermsAddUp(t *testing.T) {
 					c := priced(t, model, s)
 					var terms, stages float64
 					for _, term := range c.Terms {
-						if term.Times <= 0 || term.Times != term.Count.value(float64(c.Symbols.K)) {
-							t.Errorf("%s %s P = %d m = %d: term %+v", name, a, p, m, term)
-						}
+						check.True(t, term.Times > 0 && term.Times == term.Count.value(float64(c.Symbols.K)), "%s %s P = %d m = %d: term %+v", name, a, p, m, term)
 						terms += term.Times * term.Seconds
 					}
 					for _, st := range c.Stages {
@@ -285,28 +261,24 @@ func TestCostRefuses(t *testing.T) {
 	table, gamma := smallTables()
 	several, n := small(0)
 	several.Cluster = cluster(t, "block", 2, n)
-	for _, tt := range []struct {
-		model Coster
-		of    *collective.Schedule
-		says  string
-	}{
-		{TauLop{Channels: Uniform(plain{}), Transport: Whole}, reduce, `reduce:binomial: it reduces, and the parameters have no γ of operator "sum"`},
-		{TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Operator: "xor", Transport: Whole}, reduce, "unknown operator xor"},
-		{TauLop{Channels: Uniform(plain{}), Reductions: plain{}}, reduce, "segment of at least one byte, got 0"},
-		{TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Transport: "pigeon"}, reduce, "unknown transport pigeon"},
-		{LogGP{}, reduce, `no γ of operator "sum"`},
-		{LogNP{Overhead: plain{}.O, Operator: "max"}, reduce, `no γ of operator "max"`},
-		{Libtaulop{Table: table}, wide, `no γ of operator "sum"`},
-		{Libtaulop{Table: table, Gamma: gamma, Operator: "xor"}, wide, "measured are sum, max"},
-		{Libtaulop{Table: table, Gamma: gamma, Operator: "max"}, wide, "γ has 1 sizes and L has 2"},
-		{Libtaulop{Table: table, Gamma: gamma}, wide, "at most 1024 ranks, got P = 2000"},
-		{several, tree, ErrOneNode.Error()},
-		{Libtaulop{Table: table, Cluster: several.Cluster}, tree, ErrOneNode.Error()},
-	} {
-		if _, err := tt.model.Cost(tt.of); err == nil || !strings.Contains(err.Error(), tt.says) || errors.Is(err, ErrOneNode) != (tt.of == tree) {
-			t.Errorf("%T: error %v, want one with %q", tt.model, err, tt.says)
+	try := func(model Coster, of *collective.Schedule, says string) {
+		t.Helper()
+		if _, err := model.Cost(of); err == nil || !strings.Contains(err.Error(), says) || errors.Is(err, ErrOneNode) != (of == tree) {
+			t.Errorf("%T: error %v, want one with %q", model, err, says)
 		}
 	}
+	try(TauLop{Channels: Uniform(plain{}), Transport: Whole}, reduce, `reduce:binomial: it reduces, and the parameters have no γ of operator "sum"`)
+	try(TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Operator: "xor", Transport: Whole}, reduce, "unknown operator xor")
+	try(TauLop{Channels: Uniform(plain{}), Reductions: plain{}}, reduce, "segment of at least one byte, got 0")
+	try(TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Transport: "pigeon"}, reduce, "unknown transport pigeon")
+	try(LogGP{}, reduce, `no γ of operator "sum"`)
+	try(LogNP{Overhead: plain{}.O, Operator: "max"}, reduce, `no γ of operator "max"`)
+	try(Libtaulop{Table: table}, wide, `no γ of operator "sum"`)
+	try(Libtaulop{Table: table, Gamma: gamma, Operator: "xor"}, wide, "measured are sum, max")
+	try(Libtaulop{Table: table, Gamma: gamma, Operator: "max"}, wide, "γ has 1 sizes and L has 2")
+	try(Libtaulop{Table: table, Gamma: gamma}, wide, "at most 1024 ranks, got P = 2000")
+	try(several, tree, ErrOneNode.Error())
+	try(Libtaulop{Table: table, Cluster: several.Cluster}, tree, ErrOneNode.Error())
 	for _, transport := range Transports {
 		check.Equal(t, must.Get(ParseTransport(transport.String())), transport, "ParseTransport")
 	}
@@ -321,13 +293,9 @@ func TestMillionRanks(t *testing.T) {
 	several.Cluster = cluster(t, "block", 10000, n)
 	priced := func(m TauLop, name string, p, most int) {
 		t.Helper()
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		c := costOf(t, m, name, collective.Call{P: p, M: 1 << 16})
-		runtime.ReadMemStats(&after)
-		if got := after.TotalAlloc - before.TotalAlloc; got > uint64(most) || !(c.Seconds > 0) || math.IsInf(c.Seconds, 0) {
-			t.Errorf("%s: %d bytes allocated, cost %v", name, got, c.Seconds)
-		}
+		var c Cost
+		got := check.Allocated(func() { c = costOf(t, m, name, collective.Call{P: p, M: 1 << 16}) })
+		check.True(t, got <= uint64(most) && c.Seconds > 0 && !math.IsInf(c.Seconds, 0), "%s: %d bytes allocated, cost %v", name, got, c.Seconds)
 	}
 	for _, a := range collective.All() {
 		p := 1_000_000
@@ -387,20 +355,17 @@ func TestOverheadOfExchanges(t *testing.T) {
 }
 
 func TestMarks(t *testing.T) {
-	for _, tt := range []struct {
-		formula string
-		want    []string
-	}{
-		{"2L(S,1) + o(m) + own(m) + γ(m,2)", nil},
-		{"9y→(1) + 3o(m) + 3L¹(m,4)", []string{"y→", "L¹"}},
-		{"o⇄*(m) + 2L⇄**(m,2)", []string{"L⇄", "o⇄", "L*", "o*"}},
-		{"c→°(m,2) + L°⇄°(m,2) + c°→(m,2)", []string{"c→", "L⇄", "L°", "c°"}},
-		{"L°→¹(m,2) + γ(m,2)", []string{"L→", "L°", "L¹"}},
-		{"L→°(m,2) + L→¹(m,4,3) + L₁(m,2) + o₁(m)", []string{"L→", "L°", "L¹", "L₁", "o₁"}},
-	} {
-		got := lists.Concat(Marks, func(m Mark) []string { return m.Of(tt.formula) })
-		check.Slices(t, got, tt.want, "%s", tt.formula)
+	try := func(formula string, want []string) {
+		t.Helper()
+		got := lists.Concat(Marks, func(m Mark) []string { return m.Of(formula) })
+		check.Slices(t, got, want, "%s", formula)
 	}
+	try("2L(S,1) + o(m) + own(m) + γ(m,2)", nil)
+	try("9y→(1) + 3o(m) + 3L¹(m,4)", []string{"y→", "L¹"})
+	try("o⇄*(m) + 2L⇄**(m,2)", []string{"L⇄", "o⇄", "L*", "o*"})
+	try("c→°(m,2) + L°⇄°(m,2) + c°→(m,2)", []string{"c→", "L⇄", "L°", "c°"})
+	try("L°→¹(m,2) + γ(m,2)", []string{"L→", "L°", "L¹"})
+	try("L→°(m,2) + L→¹(m,4,3) + L₁(m,2) + o₁(m)", []string{"L→", "L°", "L¹", "L₁", "o₁"})
 }
 
 // A transfer beside a copy within a rank hides its part of the copy's time.
@@ -413,8 +378,21 @@ func TestHidden(t *testing.T) {
 		want   float64
 	}{{20, transfer{}, 20}, {20, transfer{8, 1}, 12}, {20, transfer{8, 2}, 4}, {20, transfer{8, 3}, 0}} {
 		c := Term{Parameter: "c", Bytes: tt.copied, Tau: 1, from: source{Channel: Channel{Way: Alone}}, beside: tt.beside}
-		if got, _, err := m.value(c); got != tt.want || err != nil {
-			t.Errorf("a copy of %d bytes beside %+v takes %g s, %v; want %g", tt.copied, tt.beside, got, err, tt.want)
+		got, _, err := m.value(c)
+		check.True(t, got == tt.want && err == nil, "a copy of %d bytes beside %+v takes %g s, %v; want %g", tt.copied, tt.beside, got, err, tt.want)
+	}
+}
+
+// What predicts and what reads parameter files detects no hardware and measures nothing:
+// programs that import them need neither.
+func TestImports(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".", "../params", "../collective", "../fit", "../mapping").Output()
+	skip.If(t, err != nil, "no go command: %v", err)
+	for dep := range strings.FieldsSeq(string(out)) {
+		for _, not := range []string{"jaypipes/ghw", "klauspost/cpuid", "x/sys/cpu", "taulop/reduce", "taulop/shm", "taulop/setups", "internal/engine", "internal/chart"} {
+			if strings.Contains(dep, not) && !strings.HasPrefix(dep, "vendor/") {
+				t.Errorf("they need %s", dep)
+			}
 		}
 	}
 }

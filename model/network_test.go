@@ -52,33 +52,27 @@ func small(copies int) (TauLop, *Network) {
 
 // A stage costs the slowest of its channels, each with its own τ on the busiest node.
 func TestSlowestChannel(t *testing.T) {
-	for _, tt := range []struct {
-		name     string
-		order    string
-		p, nodes int
-		copies   int
-		want     float64 // of m = 100
-	}{
-		// 0→2 between nodes: 1000 + 1000; then 0→1 and 2→3 within, one on each node: 100 + 2·100.
-		{"bcast:binomial", "block", 4, 2, 0, 2000 + 300},
-		// 0→2 within; then 0→1 and 2→3 from node 0 to node 1, τ = 2: 1000 + 2000.
-		{"bcast:binomial", "cyclic", 4, 2, 0, 300 + 3000},
-		// TCP adds two copies. One message, then two.
-		{"bcast:binomial", "cyclic", 4, 2, 2, 300 + 3000 + 2*200},
-		// Three equal stages: on each node one message stays, one leaves and one arrives.
-		{"allgather:ring", "block", 4, 2, 0, 3 * 2000},
-		// The copies share the memory with the message that stays: τ = 2.
-		{"allgather:ring", "block", 4, 2, 2, 3 * (2000 + 2*200)},
-		{"allgather:ring", "cyclic", 4, 2, 0, 3 * 3000},
-		// γ once for each of two stages, whatever the channel.
-		{"allreduce:recursive-doubling", "block", 4, 2, 0, 100 + 2*200 + 100 + 3000 + 100},
-		{"alltoall:pairwise", "block", 4, 2, 0, 100 + 2*200 + 2*3000},
-		{"barrier:dissemination", "block", 4, 2, 0, 1000 + 10 + 1000 + 20},
-	} {
-		m, n := small(tt.copies)
-		m.Cluster = cluster(t, tt.order, tt.nodes, n)
-		expect(t, m, tt.name, collective.Call{P: tt.p, M: 100}, 1e9*tt.want, "")
+	try := func(name, order string, p, nodes, copies int, want float64) { // want: of m = 100
+		t.Helper()
+		m, n := small(copies)
+		m.Cluster = cluster(t, order, nodes, n)
+		expect(t, m, name, collective.Call{P: p, M: 100}, 1e9*want, "")
 	}
+	// 0→2 between nodes: 1000 + 1000; then 0→1 and 2→3 within, one on each node: 100 + 2·100.
+	try("bcast:binomial", "block", 4, 2, 0, 2000+300)
+	// 0→2 within; then 0→1 and 2→3 from node 0 to node 1, τ = 2: 1000 + 2000.
+	try("bcast:binomial", "cyclic", 4, 2, 0, 300+3000)
+	// TCP adds two copies. One message, then two.
+	try("bcast:binomial", "cyclic", 4, 2, 2, 300+3000+2*200)
+	// Three equal stages: on each node one message stays, one leaves and one arrives.
+	try("allgather:ring", "block", 4, 2, 0, 3*2000)
+	// The copies share the memory with the message that stays: τ = 2.
+	try("allgather:ring", "block", 4, 2, 2, 3*(2000+2*200))
+	try("allgather:ring", "cyclic", 4, 2, 0, 3*3000)
+	// γ once for each of two stages, whatever the channel.
+	try("allreduce:recursive-doubling", "block", 4, 2, 0, 100+2*200+100+3000+100)
+	try("alltoall:pairwise", "block", 4, 2, 0, 100+2*200+2*3000)
+	try("barrier:dissemination", "block", 4, 2, 0, 1000+10+1000+20)
 }
 
 // On one node all mappings cost the same; on as many nodes as ranks block and cyclic do.

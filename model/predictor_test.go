@@ -28,13 +28,11 @@ func TestPredictorFillsIn(t *testing.T) {
 	p = predictorOf(t, f, Choice{Setup: "ping", Placement: numa.Spread})
 	check.Equal(t, p.Channel, "ping, placement spread, in cache", "channel")
 	// A message across nodes: 2L(S,1), which costs what ping measured there.
-	if c := costOf(t, p, "bcast:linear", collective.Call{P: 2, M: 8192}); math.Abs(c.Seconds-2*3010e-9) > 1e-12 || !c.Extrapolated {
-		t.Errorf("%g s, extrapolated %v; want 6020 ns, from τ = 2 to 1", c.Seconds, c.Extrapolated)
-	}
+	c := costOf(t, p, "bcast:linear", collective.Call{P: 2, M: 8192})
+	check.True(t, math.Abs(c.Seconds-2*3010e-9) <= 1e-12 && c.Extrapolated, "%g s, extrapolated %v; want 6020 ns, from τ = 2 to 1", c.Seconds, c.Extrapolated)
 	f.Placements[0].Oversubscribed = true
-	if p = predictorOf(t, f, Choice{}); len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0].Error(), "more workers than CPUs") {
-		t.Error(p.Warnings)
-	}
+	p = predictorOf(t, f, Choice{})
+	check.True(t, len(p.Warnings) == 1 && strings.Contains(p.Warnings[0].Error(), "more workers than CPUs"), "warnings %v", p.Warnings)
 }
 
 func TestPredictorRefuses(t *testing.T) {
@@ -49,34 +47,30 @@ func TestPredictorRefuses(t *testing.T) {
 	for i := range alone.Cells {
 		alone.Cells[i].Tau = 1
 	}
-	for _, tt := range []struct {
-		f      *params.File
-		choice Choice
-		want   string
-	}{
-		{alone, Choice{}, alone.OneWorker().Error()},
-		{twoNodes(), Choice{Model: "hockney"}, "take one of taulop, libtaulop, lognp, mlognp, 2log23p, log3p, loggp"},
-		{twoNodes(), Choice{Model: "loggp", Stride: 64}, "contiguous messages only"},
-		{twoNodes(), Choice{Stride: 64}, "no packed messages"},
-		{twoNodes(), Choice{Setup: "bcast"}, "no transfers of bcast"},
-		{twoNodes(), Choice{OffCache: true}, "off cache"},
-		{twoNodes(), Choice{Model: "loggp"}, "no LogGP parameters"},
-		{twoNodes(), Choice{Model: "mlognp"}, "no pairs"},
-		{twoNodes(), Choice{Transport: CMA}, "no transfers over cma"},
-		{twoNodes(), Choice{Model: "lognp", Cluster: cluster(t, "block", 2, n)}, "has one node only"},
-		{twoNodes(), Choice{Model: "loggp", Cluster: cluster(t, "block", 2, n)}, "has one node only"},
-		{twoNodes(), Choice{Cluster: &Cluster{Nodes: 2}}, "2 nodes need a network between them"},
-		{strided(twoLevels(2, 4)), Choice{Model: "mlognp", Stride: 512}, "there are those of 64"},
-		{carriers(), Choice{Transport: CMA, Model: "loggp"}, "has no single copies"},
-		{carriers(), Choice{Transport: CMA, OffCache: true}, "off cache"},
-		{segments, Choice{As: library}, "no transfers over cma"},
-		{whole, Choice{As: library, Transport: CMA}, "whole messages"},
-		{carriers(), Choice{As: library, Model: "loggp"}, "one protocol for all messages"},
-		{carriers(), Choice{As: library, Segment: 64}, "its own transport"},
-		{carriers(), Choice{As: library, Transport: CMA}, "its own transport"},
-	} {
-		contains.Error(t, must.Err(NewPredictor(tt.f, tt.choice)), tt.want)
+	try := func(f *params.File, choice Choice, want string) {
+		t.Helper()
+		contains.Error(t, must.Err(NewPredictor(f, choice)), want)
 	}
+	try(alone, Choice{}, alone.OneWorker().Error())
+	try(twoNodes(), Choice{Model: "hockney"}, "take one of taulop, libtaulop, lognp, mlognp, 2log23p, log3p, loggp")
+	try(twoNodes(), Choice{Model: "loggp", Stride: 64}, "contiguous messages only")
+	try(twoNodes(), Choice{Stride: 64}, "no packed messages")
+	try(twoNodes(), Choice{Setup: "bcast"}, "no transfers of bcast")
+	try(twoNodes(), Choice{OffCache: true}, "off cache")
+	try(twoNodes(), Choice{Model: "loggp"}, "no LogGP parameters")
+	try(twoNodes(), Choice{Model: "mlognp"}, "no pairs")
+	try(twoNodes(), Choice{Transport: CMA}, "no transfers over cma")
+	try(twoNodes(), Choice{Model: "lognp", Cluster: cluster(t, "block", 2, n)}, "has one node only")
+	try(twoNodes(), Choice{Model: "loggp", Cluster: cluster(t, "block", 2, n)}, "has one node only")
+	try(twoNodes(), Choice{Cluster: &Cluster{Nodes: 2}}, "2 nodes need a network between them")
+	try(strided(twoLevels(2, 4)), Choice{Model: "mlognp", Stride: 512}, "there are those of 64")
+	try(carriers(), Choice{Transport: CMA, Model: "loggp"}, "has no single copies")
+	try(carriers(), Choice{Transport: CMA, OffCache: true}, "off cache")
+	try(segments, Choice{As: library}, "no transfers over cma")
+	try(whole, Choice{As: library, Transport: CMA}, "whole messages")
+	try(carriers(), Choice{As: library, Model: "loggp"}, "one protocol for all messages")
+	try(carriers(), Choice{As: library, Segment: 64}, "its own transport")
+	try(carriers(), Choice{As: library, Transport: CMA}, "its own transport")
 }
 
 // Messages over CMA are one copy with times of their own, by state of the send buffers.
@@ -86,23 +80,18 @@ func TestPredictorOverCMA(t *testing.T) {
 		measure(f, params.Key{Kind: params.TransferCell, Setup: setup, Placement: numa.Local, Transport: params.CMA, Buffers: params.Unchanged},
 			func(m, tau int) float64 { return float64(5 * m * tau) })
 	}
-	for _, tt := range []struct {
-		choice    Choice
-		algorithm string
-		p, m      int
-		ns        float64
-	}{
-		{Choice{Transport: CMA}, "bcast:linear", 2, 4096, 10 * 4096},
-		{Choice{Transport: CMA, Buffers: params.Unchanged}, "bcast:linear", 2, 4096, 5 * 4096},
-		{Choice{Transport: CMA}, "allgather:ring", 2, 1024, 10 * 2 * 1024},
-		{Choice{Transport: CMA}, "allgather:ring", 4, 1024, 3 * 10 * 4 * 1024},
-		{Choice{Transport: CMA}, "bcast:sm-tree", 3, 4096, 10*4096 + 10*2*4096}, // the root fills its buffer, and two read that at once
-		{Choice{Transport: CMA, BufferSegments: 8, Segment: 64}, "bcast:linear", 2, 4096, 10 * 4096},
-	} {
-		p := predictorOf(t, f, tt.choice)
-		expect(t, p, tt.algorithm, collective.Call{P: tt.p, M: tt.m}, tt.ns, "")
-		contains.All(t, p.Channel, "cma", "send buffers "+tt.choice.Buffers.String())
+	try := func(choice Choice, algorithm string, ranks, m int, ns float64) {
+		t.Helper()
+		p := predictorOf(t, f, choice)
+		expect(t, p, algorithm, collective.Call{P: ranks, M: m}, ns, "")
+		contains.All(t, p.Channel, "cma", "send buffers "+choice.Buffers.String())
 	}
+	try(Choice{Transport: CMA}, "bcast:linear", 2, 4096, 10*4096)
+	try(Choice{Transport: CMA, Buffers: params.Unchanged}, "bcast:linear", 2, 4096, 5*4096)
+	try(Choice{Transport: CMA}, "allgather:ring", 2, 1024, 10*2*1024)
+	try(Choice{Transport: CMA}, "allgather:ring", 4, 1024, 3*10*4*1024)
+	try(Choice{Transport: CMA}, "bcast:sm-tree", 3, 4096, 10*4096+10*2*4096) // the root fills its buffer, and two read that at once
+	try(Choice{Transport: CMA, BufferSegments: 8, Segment: 64}, "bcast:linear", 2, 4096, 10*4096)
 }
 
 // Costs from a time of 0 are unknown, under log_nP too.
@@ -126,13 +115,10 @@ func TestPredictorKnowsZeros(t *testing.T) {
 func TestPredictorCountsLocalCopies(t *testing.T) {
 	f := twoNodes()
 	without := costOf(t, predictorOf(t, f, Choice{}), "allgather:ring", collective.Call{P: 2, M: 8192}).Seconds * 1e9
-	for _, tt := range []struct {
-		kind params.Kind
-		ns   float64
-	}{{params.CopyCell, 100}, {params.OwnCell, 700}} {
-		measure(f, params.Key{Kind: tt.kind, Placement: numa.Local}, always(tt.ns))
-		expect(t, predictorOf(t, f, Choice{}), "allgather:ring", collective.Call{P: 2, M: 8192}, without+tt.ns, "")
-	}
+	measure(f, params.Key{Kind: params.CopyCell, Placement: numa.Local}, always(100))
+	expect(t, predictorOf(t, f, Choice{}), "allgather:ring", collective.Call{P: 2, M: 8192}, without+100, "")
+	measure(f, params.Key{Kind: params.OwnCell, Placement: numa.Local}, always(700))
+	expect(t, predictorOf(t, f, Choice{}), "allgather:ring", collective.Call{P: 2, M: 8192}, without+700, "")
 }
 
 // Predictors warn of missing measurements that their model uses.
@@ -191,23 +177,19 @@ func TestTouched(t *testing.T) {
 
 // A call has a context if its segments have the measured size and its footprint exceeds one.
 func TestPredictorContext(t *testing.T) {
-	for _, tt := range []struct {
-		choice    Choice
-		algorithm string
-		m, want   int
-	}{
-		{Choice{}, "bcast:binomial", 8192, 0},
-		{Choice{}, "bcast:binomial", 8193, 8193},
-		{Choice{}, "allgather:ring", 2048, 5 * 2048},
-		{Choice{Model: "lognp"}, "allgather:ring", 2048, 5 * 2048},
-		{Choice{Strict: true}, "allgather:ring", 2048, 0},
-		{Choice{Segment: 1024}, "allgather:ring", 2048, 0},
-		{Choice{Transport: Whole}, "allgather:ring", 2048, 0},
-		{Choice{Model: "libtaulop"}, "allgather:ring", 2048, 0},
-	} {
-		p := predictorOf(t, twoNodes(), tt.choice)
-		check.Equal(t, p.Context(schedule(t, tt.algorithm, collective.Call{P: 4, M: tt.m})), tt.want, "%+v, %s of %d", tt.choice, tt.algorithm, tt.m)
+	try := func(choice Choice, algorithm string, m, want int) {
+		t.Helper()
+		p := predictorOf(t, twoNodes(), choice)
+		check.Equal(t, p.Context(schedule(t, algorithm, collective.Call{P: 4, M: m})), want, "%+v, %s of %d", choice, algorithm, m)
 	}
+	try(Choice{}, "bcast:binomial", 8192, 0)
+	try(Choice{}, "bcast:binomial", 8193, 8193)
+	try(Choice{}, "allgather:ring", 2048, 5*2048)
+	try(Choice{Model: "lognp"}, "allgather:ring", 2048, 5*2048)
+	try(Choice{Strict: true}, "allgather:ring", 2048, 0)
+	try(Choice{Segment: 1024}, "allgather:ring", 2048, 0)
+	try(Choice{Transport: Whole}, "allgather:ring", 2048, 0)
+	try(Choice{Model: "libtaulop"}, "allgather:ring", 2048, 0)
 }
 
 // Off cache, exchanges of temporary buffers cost as in cache; a local copy has one end there.
@@ -295,26 +277,21 @@ func TestPredictorTakesTheNearestBuffers(t *testing.T) {
 		}
 	}
 	f.Plan.MoreSegments, f.Plan.MoreSegmentBytes = []int{4}, []int{1024}
-	for _, tt := range []struct {
-		choice  Choice
-		channel string // suffix
-		warning string
-		ns      float64 // of a transfer of 8192 bytes, τ = 2; 0: not measured
-	}{
-		{Choice{}, "buffers of 2 segments of 8192 bytes", "", 1000},
-		{Choice{BufferSegments: 4}, "buffers of 4 segments of 8192 bytes", "", 500},
-		{Choice{BufferSegments: 3}, "buffers of 4 segments of 8192 bytes", "buffers of 3 segments were not measured: buffers of 4", 500},
-		{Choice{Segment: 1024}, "buffers of 2 segments of 1024 bytes", "", 16000},
-		{Choice{Segment: 512}, "buffers of 2 segments of 1024 bytes", "segments of 512 bytes were not measured: messages in segments of 1024", 0},
-	} {
-		tt.choice.Setup = "ring"
-		p := predictorOf(t, f, tt.choice)
+	try := func(choice Choice, channel, warning string, ns float64) { // ns: of 8192 bytes with τ = 2; 0: not measured
+		t.Helper()
+		choice.Setup = "ring"
+		p := predictorOf(t, f, choice)
 		warnings := fmt.Sprint(p.Warnings)
-		if !strings.HasSuffix(p.Channel, tt.channel) || !strings.Contains(warnings, tt.warning) || (tt.warning == "") != (len(p.Warnings) == 0) {
-			t.Errorf("%+v: %q, %s; want %q", tt.choice, p.Channel, warnings, tt.warning)
+		if !strings.HasSuffix(p.Channel, channel) || !strings.Contains(warnings, warning) || (warning == "") != (len(p.Warnings) == 0) {
+			t.Errorf("%+v: %q, %s; want %q", choice, p.Channel, warnings, warning)
 		}
-		if call := (collective.Call{P: 2, M: 8192, Segment: p.Segment}); tt.ns > 0 {
-			expect(t, p, "allgather:ring", call, 2*tt.ns, "")
+		if call := (collective.Call{P: 2, M: 8192, Segment: p.Segment}); ns > 0 {
+			expect(t, p, "allgather:ring", call, 2*ns, "")
 		}
 	}
+	try(Choice{}, "buffers of 2 segments of 8192 bytes", "", 1000)
+	try(Choice{BufferSegments: 4}, "buffers of 4 segments of 8192 bytes", "", 500)
+	try(Choice{BufferSegments: 3}, "buffers of 4 segments of 8192 bytes", "buffers of 3 segments were not measured: buffers of 4", 500)
+	try(Choice{Segment: 1024}, "buffers of 2 segments of 1024 bytes", "", 16000)
+	try(Choice{Segment: 512}, "buffers of 2 segments of 1024 bytes", "segments of 512 bytes were not measured: messages in segments of 1024", 0)
 }

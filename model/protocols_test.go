@@ -51,28 +51,22 @@ func TestPredictorAs(t *testing.T) {
 		{Most: 65536, Segment: 4096, Segments: 4, Request: 1024, Control: 2},
 		{Single: true, Lines: 3},
 	}}
-	for _, tt := range []struct {
-		algorithm string
-		p, m      int
-		ns        float64
-		formula   string
-	}{
-		{"bcast:linear", 2, 2048, 2 * 2048, "o(m) + 2L→(m,1)"},
-		// 1024 bytes with the request, two control messages, then 8 KiB in two segments.
-		{"bcast:linear", 2, 9216, 2*1024 + 2*50 + 2*4096 + 2*4096, "2L→(1024 B,1) + 2y→(1) + o(m) + 2L→(4096 B,1) + L→(4096 B,2)"},
-		{"bcast:linear", 2, 1 << 20, 3*50 + 10*(1<<20), "3y→(1) + o(m) + L→¹(m,1)"},
-		{"bcast:binomial", 4, 1 << 20, 6*50 + 10*(1<<20) + 20*(1<<20), "6y→(1) + 2o(m) + L→¹(m,1) + L→¹(m,2)"},
-		// Blocks have the protocol of their own size.
-		{"allgather:ring", 4, 1024, 3 * 2 * 4 * 1024, "3o(m) + 6L(m,4)"},
-		{"allgather:ring", 4, 1 << 20, 3*3*50 + 3*4*10*(1<<20), "9y→(1) + 3o(m) + 3L¹(m,4)"},
-	} {
+	try := func(algorithm string, ranks, m int, ns float64, formula string) {
+		t.Helper()
 		p := predictorOf(t, carriers(), Choice{As: library})
-		c := expect(t, p, tt.algorithm, collective.Call{P: tt.p, M: tt.m}, tt.ns, tt.formula)
+		c := expect(t, p, algorithm, collective.Call{P: ranks, M: m}, ns, formula)
 		logNP := predictorOf(t, carriers(), Choice{As: library, Model: "lognp"})
-		if l := costOf(t, logNP, tt.algorithm, collective.Call{P: tt.p, M: tt.m}); tt.p == 2 && math.Abs(l.Seconds-c.Seconds) > 1e-12 {
-			t.Errorf("log_nP, %s, P = %d, m = %d: %g s, want %g", tt.algorithm, tt.p, tt.m, l.Seconds, c.Seconds)
-		}
+		l := costOf(t, logNP, algorithm, collective.Call{P: ranks, M: m})
+		check.True(t, ranks != 2 || math.Abs(l.Seconds-c.Seconds) <= 1e-12, "log_nP, %s, P = %d, m = %d: %g s, want %g", algorithm, ranks, m, l.Seconds, c.Seconds)
 	}
+	try("bcast:linear", 2, 2048, 2*2048, "o(m) + 2L→(m,1)")
+	// 1024 bytes with the request, two control messages, then 8 KiB in two segments.
+	try("bcast:linear", 2, 9216, 2*1024+2*50+2*4096+2*4096, "2L→(1024 B,1) + 2y→(1) + o(m) + 2L→(4096 B,1) + L→(4096 B,2)")
+	try("bcast:linear", 2, 1<<20, 3*50+10*(1<<20), "3y→(1) + o(m) + L→¹(m,1)")
+	try("bcast:binomial", 4, 1<<20, 6*50+10*(1<<20)+20*(1<<20), "6y→(1) + 2o(m) + L→¹(m,1) + L→¹(m,2)")
+	// Blocks have the protocol of their own size.
+	try("allgather:ring", 4, 1024, 3*2*4*1024, "3o(m) + 6L(m,4)")
+	try("allgather:ring", 4, 1<<20, 3*3*50+3*4*10*(1<<20), "9y→(1) + 3o(m) + 3L¹(m,4)")
 }
 
 // A message's instructions replace o(m), unless o(m) is the library's own; a call's count once. With
@@ -82,40 +76,31 @@ func TestInstructions(t *testing.T) {
 		return &mpi.Library{Name: "some", Title: "Some MPI", Call: 100, Reduction: 7, Counted: counted,
 			Ways: []mpi.Way{{Most: 2048, Segment: 4096, Segments: 1, Lines: lines, Message: 1000, Exchange: 2000}, {Single: true}}}
 	}
-	for _, tt := range []struct {
-		algorithm   string
-		p           int
-		lines       int
-		counted     string
-		instruction []float64 // by launch, ns
-		imported    bool
-		ns          float64
-		formula     string
-	}{
-		{"bcast:linear", 2, 0, "there", []float64{2, 4, 3}, false, 2048 + 3*1100, "1100i + 2L→(m,1)"},
-		{"bcast:linear", 2, 0, "there", []float64{0, 3, 0}, false, 2048 + 3*1100, "1100i + 2L→(m,1)"},
-		{"bcast:binomial", 4, 0, "there", []float64{3}, false, 2048 + 4096 + 3*2100, "2100i + 2L→(m,1) + 2L→(m,2)"},
-		{"allgather:ring", 4, 0, "there", []float64{3}, false, 3*2*4*1024 + 3*6100, "6100i + 3o(m) + 6L(m,4)"},
-		{"reduce:binomial", 2, 0, "there", []float64{3}, false, 2048 + 3*1107, "1107i + 2L→(m,1) + γ(m,1)"},
-		{"bcast:linear", 2, 0, "there", []float64{3}, true, 500 + 2048 + 3*100, "o(m) + 2L→(m,1) + 100i"},
-		{"bcast:linear", 2, 0, "", []float64{3}, false, 2048, "o(m) + 2L→(m,1)"},
-		{"bcast:linear", 2, 0, "there", nil, false, 2048, "o(m) + 2L→(m,1)"},
-		{"bcast:linear", 2, 2, "there", []float64{3}, false, 2048 + 3*1100 + 2*25, "2f + 1100i + 2L→(m,1)"},
-		{"bcast:linear", 2, 2, "there", nil, false, 2048 + 2*50, "2y→(1) + o(m) + 2L→(m,1)"},
-	} {
+	try := func(algorithm string, ranks, lines int, counted string, instruction []float64, imported bool, total float64, formula string) { // instruction: by launch, ns
+		t.Helper()
 		f := carriers()
 		reducing(f, "SUM_I", 0)
-		for _, ns := range tt.instruction {
+		for _, ns := range instruction {
 			f.Launches = append(f.Launches, params.Launch{Instruction: ns})
 		}
-		if tt.imported {
+		if imported {
 			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.OverheadCell, Placement: numa.Local, Tau: 1, Bytes: 1}, Time: fit.Estimate{Center: 500}})
 		}
-		p := predictorOf(t, f, Choice{As: library(tt.counted, tt.lines)})
-		all, left := len(tt.instruction) > 0 && tt.counted != "", len(p.Warnings) > 0 && strings.Contains(p.Warnings[len(p.Warnings)-1].Error(), "is left out")
-		check.True(t, all != left, "%s: warnings %v", tt.algorithm, p.Warnings)
-		expect(t, p, tt.algorithm, collective.Call{P: tt.p, M: 1024}, tt.ns, tt.formula)
+		p := predictorOf(t, f, Choice{As: library(counted, lines)})
+		all, left := len(instruction) > 0 && counted != "", len(p.Warnings) > 0 && strings.Contains(p.Warnings[len(p.Warnings)-1].Error(), "is left out")
+		check.True(t, all != left, "%s: warnings %v", algorithm, p.Warnings)
+		expect(t, p, algorithm, collective.Call{P: ranks, M: 1024}, total, formula)
 	}
+	try("bcast:linear", 2, 0, "there", []float64{2, 4, 3}, false, 2048+3*1100, "1100i + 2L→(m,1)")
+	try("bcast:linear", 2, 0, "there", []float64{0, 3, 0}, false, 2048+3*1100, "1100i + 2L→(m,1)")
+	try("bcast:binomial", 4, 0, "there", []float64{3}, false, 2048+4096+3*2100, "2100i + 2L→(m,1) + 2L→(m,2)")
+	try("allgather:ring", 4, 0, "there", []float64{3}, false, 3*2*4*1024+3*6100, "6100i + 3o(m) + 6L(m,4)")
+	try("reduce:binomial", 2, 0, "there", []float64{3}, false, 2048+3*1107, "1107i + 2L→(m,1) + γ(m,1)")
+	try("bcast:linear", 2, 0, "there", []float64{3}, true, 500+2048+3*100, "o(m) + 2L→(m,1) + 100i")
+	try("bcast:linear", 2, 0, "", []float64{3}, false, 2048, "o(m) + 2L→(m,1)")
+	try("bcast:linear", 2, 0, "there", nil, false, 2048, "o(m) + 2L→(m,1)")
+	try("bcast:linear", 2, 2, "there", []float64{3}, false, 2048+3*1100+2*25, "2f + 1100i + 2L→(m,1)")
+	try("bcast:linear", 2, 2, "there", nil, false, 2048+2*50, "2y→(1) + o(m) + 2L→(m,1)")
 }
 
 // Messages of ranks to themselves are copied twice, or once by the kernel.
@@ -159,26 +144,20 @@ func TestWritten(t *testing.T) {
 		}
 	}
 	reducing(f, "SUM_I", 0)
-	for _, tt := range []struct {
-		algorithm string
-		p         int
-		off       bool
-		each      float64 // ns a byte of m
-		formula   string
-	}{
-		{"allgather:two-proc", 2, false, 10 + 1, "o(m) + L⇄¹(m,2) + c(m,2)"},
-		{"allgather:ring", 2, false, 1 + 14, "c(m,2) + o(m) + L°⇄¹(m,2)"},
-		{"allgather:ring", 2, true, 100 + 1400, "c(m,2) + o(m) + L°⇄¹(m,2)"},
-		{"allreduce:recursive-doubling", 2, true, 100 + 14, "c(m,2) + o(m) + L°⇄°¹(m,2) + γ(m,2)"},
-		{"bcast:binomial", 4, false, 20 + 29, "2o(m) + L→¹(m,1) + L°→¹(m,2)"}, // the root sends its input, rank 2 data of the call
-		{"bcast:binomial", 4, true, 2000 + 2900, "2o(m) + L→¹(m,1) + L°→¹(m,2)"},
-		{"reduce:binomial", 4, true, 100 + (2000+20)/2 + 29, "c(m,2) + 2o(m) + L→°¹(m,2) + γ(m,2) + L°→°¹(m,1) + γ(m,1)"},
-		{"scatter:binomial", 2, false, 20 + 1, "o(m) + L→¹(m,1) + c(m,1)"}, // not overlapping
-	} {
-		p := predictorOf(t, f, Choice{Transport: CMA, OffCache: tt.off})
+	try := func(algorithm string, ranks int, off bool, each float64, formula string) { // each: ns a byte of m
+		t.Helper()
+		p := predictorOf(t, f, Choice{Transport: CMA, OffCache: off})
 		const m = 65536
-		expect(t, p, tt.algorithm, collective.Call{P: tt.p, M: m}, tt.each*m, tt.formula)
+		expect(t, p, algorithm, collective.Call{P: ranks, M: m}, each*m, formula)
 	}
+	try("allgather:two-proc", 2, false, 10+1, "o(m) + L⇄¹(m,2) + c(m,2)")
+	try("allgather:ring", 2, false, 1+14, "c(m,2) + o(m) + L°⇄¹(m,2)")
+	try("allgather:ring", 2, true, 100+1400, "c(m,2) + o(m) + L°⇄¹(m,2)")
+	try("allreduce:recursive-doubling", 2, true, 100+14, "c(m,2) + o(m) + L°⇄°¹(m,2) + γ(m,2)")
+	try("bcast:binomial", 4, false, 20+29, "2o(m) + L→¹(m,1) + L°→¹(m,2)") // the root sends its input, rank 2 data of the call
+	try("bcast:binomial", 4, true, 2000+2900, "2o(m) + L→¹(m,1) + L°→¹(m,2)")
+	try("reduce:binomial", 4, true, 100+(2000+20)/2+29, "c(m,2) + 2o(m) + L→°¹(m,2) + γ(m,2) + L°→°¹(m,1) + γ(m,1)")
+	try("scatter:binomial", 2, false, 20+1, "o(m) + L→¹(m,1) + c(m,1)") // not overlapping
 }
 
 // Off cache an exchange of whole messages takes as long as in cache if the call has touched both ends. If it
@@ -208,9 +187,8 @@ func TestPartsOfMessages(t *testing.T) {
 	s := schedule(t, "alltoall:pairwise", collective.Call{P: 2, M: 8000})
 	way := TauLop{Channels: withChannels(plain{}.L, slices.Concat(oneWays, exchanges, copies)...), Segment: 1000, Call: s}
 	p := protocols{library: &mpi.Library{Ways: []mpi.Way{{Segment: 1000, Segments: 2, Request: 500, Control: 1}}}, ways: []TauLop{way}}
-	if formula := priced(t, p, s).Formula(); strings.Contains(formula, "°") {
-		t.Errorf("%s: no byte was touched before", formula)
-	}
+	formula := priced(t, p, s).Formula()
+	check.True(t, !strings.Contains(formula, "°"), "%s: no byte was touched before", formula)
 }
 
 // Every byte of a rendezvous is reduced once.

@@ -49,29 +49,25 @@ func TestAssessLogGP(t *testing.T) {
 func TestAssessLogGPBelowZero(t *testing.T) {
 	const send = 60e-9
 	channel := LogGP{Latency: 20e-9, Overhead: 40e-9, Gap: 90e-9, GapPerByte: 1e-10}
-	for _, tt := range []struct {
-		receive float64
-		within  fit.Estimate
-		says    string
-	}{
-		{45e-9, fit.Estimate{Center: -5e-9, Lo: -9e-9, Hi: 2e-9, N: 6}, ""},
-		{45e-9, fit.Estimate{Center: -5e-9, Lo: -9e-9, Hi: -1e-9, N: 6}, "are together more than the 100 ns of a message"},
-		{45e-9, fit.Estimate{}, "are together more than the 100 ns of a message"},
-		{0, fit.Estimate{}, "or the receiver's was not measured"},
-	} {
+	try := func(receive float64, within fit.Estimate, says string) {
+		t.Helper()
 		all := trips(channel, 1, 4096)
 		for i := range all {
 			if all[i].Delay > 0 {
 				all[i].Seconds += float64(all[i].N-1) * (send - channel.Overhead)
-				all[i].Receive = tt.receive
+				all[i].Receive = receive
 			}
 		}
-		m, warnings, err := assessLogGP(all, tt.within)
-		if err != nil || len(warnings) > 1 || (len(warnings) == 1) != (tt.says != "") || len(warnings) == 1 && !strings.Contains(warnings[0].Error(), tt.says) {
-			t.Errorf("%+v: %v, %v; want %q", tt.within, warnings, err, tt.says)
+		m, warnings, err := assessLogGP(all, within)
+		if err != nil || len(warnings) > 1 || (len(warnings) == 1) != (says != "") || len(warnings) == 1 && !strings.Contains(warnings[0].Error(), says) {
+			t.Errorf("%+v: %v, %v; want %q", within, warnings, err, says)
 		}
 		check.True(t, m.Latency == 0 && math.Abs(m.Overhead-50e-9) <= 1e-15, "%+v, want half of the 100 ns of a message", m)
 	}
+	try(45e-9, fit.Estimate{Center: -5e-9, Lo: -9e-9, Hi: 2e-9, N: 6}, "")
+	try(45e-9, fit.Estimate{Center: -5e-9, Lo: -9e-9, Hi: -1e-9, N: 6}, "are together more than the 100 ns of a message")
+	try(45e-9, fit.Estimate{}, "are together more than the 100 ns of a message")
+	try(0, fit.Estimate{}, "or the receiver's was not measured")
 }
 
 func TestAssessLogGPDoubtsAndRefuses(t *testing.T) {
@@ -82,19 +78,15 @@ func TestAssessLogGPDoubtsAndRefuses(t *testing.T) {
 			short[i].Delay = 1e-7
 		}
 	}
-	if _, warnings, err := assessLogGP(short, fit.Estimate{}); err != nil || len(warnings) == 0 {
-		t.Errorf("a short delay: %v, %v", warnings, err)
+	_, warnings, err := assessLogGP(short, fit.Estimate{})
+	check.True(t, err == nil && len(warnings) > 0, "a short delay: %v, %v", warnings, err)
+	try := func(trips []RoundTrip, says string) {
+		t.Helper()
+		_, _, err := assessLogGP(trips, fit.Estimate{})
+		contains.Error(t, err, says)
 	}
-	for _, tt := range []struct {
-		trips []RoundTrip
-		says  string
-	}{
-		{nil, "a delay d > 0"},
-		{trips(channel, 1), "there are 1 of one size"},
-		{trips(channel, 1, 8192)[:2], "a delay d > 0"},
-		{append(trips(channel, 1), RoundTrip{N: 16, Bytes: 8192}, RoundTrip{N: 1, Bytes: 8192}), "0 is no time to fit"},
-	} {
-		_, _, err := assessLogGP(tt.trips, fit.Estimate{})
-		contains.Error(t, err, tt.says)
-	}
+	try(nil, "a delay d > 0")
+	try(trips(channel, 1), "there are 1 of one size")
+	try(trips(channel, 1, 8192)[:2], "a delay d > 0")
+	try(append(trips(channel, 1), RoundTrip{N: 16, Bytes: 8192}, RoundTrip{N: 1, Bytes: 8192}), "0 is no time to fit")
 }

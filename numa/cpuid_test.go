@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/skip"
 )
 
 // replay is the identity of a recorded CPU, EAX to EDX by leaf and subleaf, with another APIC ID.
@@ -35,37 +36,30 @@ func TestCPUID(t *testing.T) {
 		{0, 0}: {0xd, 0x68747541, 0x444d4163, 0x69746e65}, {0x80000000, 0}: {0x80000021}, {1, 0}: {0xb00f21, 0x10800},
 		{0x80000005, 0}: {0xff60ff40, 0xff60ff40, 0x300c0140, 0x20080140}, {0x80000006, 0}: {0x40802040, 0x60804040, 0x04006140, 0x0fe09140},
 	}
-	for _, tt := range []struct {
-		name     string
-		recorded map[[2]uint32][4]uint32
-		apics    []uint32 // of CPUs 0, 1, …
-		want     string
-	}{
-		{"Xeon", xeon, []uint32{0, 2, 32, 1}, "[{1 Data 32768 64 0,3} {1 Instruction 32768 64 0,3} {1 Data 32768 64 1} {1 Instruction 32768 64 1} {1 Data 32768 64 2} {1 Instruction 32768 64 2} " +
-			"{2 Unified 262144 64 0,3} {2 Unified 262144 64 1} {2 Unified 262144 64 2} {3 Unified 20971520 64 0-1,3} {3 Unified 20971520 64 2}]"},
-		{"EPYC", epyc, []uint32{0, 1}, "[{1 Data 32768 64 0} {1 Instruction 32768 64 0} {1 Data 32768 64 1} {1 Instruction 32768 64 1} " +
-			"{2 Unified 1048576 64 0} {2 Unified 1048576 64 1} {3 Unified 33554432 64 0-1}]"},
-		{"Turin", turin, []uint32{0, 1, 2}, "[{1 Data 49152 64 0,2} {1 Instruction 32768 64 0,2} {1 Data 49152 64 1} {1 Instruction 32768 64 1} {2 Unified 1048576 64 0,2} {2 Unified 1048576 64 1}]"},
-		{"threads that do not stay where they are pinned", epyc, []uint32{0, 0}, "[]"},
-		{"a hypervisor that hides caches", map[[2]uint32][4]uint32{{0, 0}: {0xd, 0x756e6547, 0x6c65746e, 0x49656e69}}, []uint32{0, 1}, "[]"},
-		{"no CPUID", nil, []uint32{0, 1}, "[]"},
-	} {
+	try := func(name string, recorded map[[2]uint32][4]uint32, apics []uint32, want string) { // apics: of CPUs 0, 1, …
+		t.Helper()
 		ids := make(map[int]identity)
-		for cpu, apic := range tt.apics {
-			id := replay(apic, tt.recorded)
+		for cpu, apic := range apics {
+			id := replay(apic, recorded)
 			id.core = uint32(cpu % 2)
 			ids[cpu] = id
 		}
-		check.Equal(t, fmt.Sprint(cachesOf(ids)), tt.want, "%s", tt.name)
+		check.Equal(t, fmt.Sprint(cachesOf(ids)), want, "%s", name)
 	}
+	try("Xeon", xeon, []uint32{0, 2, 32, 1}, "[{1 Data 32768 64 0,3} {1 Instruction 32768 64 0,3} {1 Data 32768 64 1} {1 Instruction 32768 64 1} {1 Data 32768 64 2} {1 Instruction 32768 64 2} "+
+		"{2 Unified 262144 64 0,3} {2 Unified 262144 64 1} {2 Unified 262144 64 2} {3 Unified 20971520 64 0-1,3} {3 Unified 20971520 64 2}]")
+	try("EPYC", epyc, []uint32{0, 1}, "[{1 Data 32768 64 0} {1 Instruction 32768 64 0} {1 Data 32768 64 1} {1 Instruction 32768 64 1} "+
+		"{2 Unified 1048576 64 0} {2 Unified 1048576 64 1} {3 Unified 33554432 64 0-1}]")
+	try("Turin", turin, []uint32{0, 1, 2}, "[{1 Data 49152 64 0,2} {1 Instruction 32768 64 0,2} {1 Data 49152 64 1} {1 Instruction 32768 64 1} {2 Unified 1048576 64 0,2} {2 Unified 1048576 64 1}]")
+	try("threads that do not stay where they are pinned", epyc, []uint32{0, 0}, "[]")
+	try("a hypervisor that hides caches", map[[2]uint32][4]uint32{{0, 0}: {0xd, 0x756e6547, 0x6c65746e, 0x49656e69}}, []uint32{0, 1}, "[]")
+	try("no CPUID", nil, []uint32{0, 1}, "[]")
 }
 
 // The kernel shows the caches that CPUID names.
 func TestCPUIDAgreesWithKernel(t *testing.T) {
 	m, err := Discover("/")
-	if err != nil || len(m.Caches) == 0 {
-		t.Skip("the kernel shows no caches: ", err)
-	}
+	skip.If(t, err != nil || len(m.Caches) == 0, "the kernel shows no caches: %v", err)
 	bare := *m
 	bare.Caches, bare.Unknown = nil, []string{"caches are unknown because …"}
 	if bare.readCPUID(); len(bare.Caches) == 0 {

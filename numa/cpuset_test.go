@@ -13,58 +13,51 @@ import (
 )
 
 func TestParseSets(t *testing.T) {
-	for _, test := range []struct {
-		parse           func(string) (numa.CPUSet, error)
-		text, want, err string
-	}{
-		{numa.ParseList, "0-3,8\n", "0-3,8", ""},
-		{numa.ParseList, "", "", ""},
-		{numa.ParseList, " \n \x00", "", ""},
-		{numa.ParseList, "0-2,33-34,45,72-73", "0-2,33-34,45,72-73", ""}, // sparse nodes of a real machine
-		{numa.ParseList, "0,4 \n ", "0,4", ""},
-		{numa.ParseList, "8,0-3,2-4", "0-4,8", ""},
-		{numa.ParseList, "8191", "8191", ""},
-		{numa.ParseList, "0-8192", "", "beyond 8191"},
-		{numa.ParseList, "99999999999999999999", "", "no CPU number"},
-		{numa.ParseList, "3-1", "", "runs backwards: write 1-3"},
-		{numa.ParseList, "a", "", `"a" is no CPU number`},
-		{numa.ParseList, "1-2-3", "", "no CPU number"},
-		{numa.ParseList, strings.Repeat("0-8000,", 1000), "0-8000", ""},
-		{numa.ParseMask, "ff,00000000\n", "32-39", ""},
-		{numa.ParseMask, "00000000,00001111", "0,4,8,12", ""},
-		{numa.ParseMask, "0000,0003f000", "12-17", ""},
-		{numa.ParseMask, "fffff", "0-19", ""},
-		{numa.ParseMask, "", "", ""},
-		{numa.ParseMask, "xyz", "", `"xyz"`},
-		{numa.ParseMask, "1ffffffff", "", "32 bits"},
-		{numa.ParseMask, strings.Repeat("0,", 40000) + "1", "", "more than 256 words"},
-	} {
-		set, err := test.parse(test.text)
-		check.Equal(t, set.String(), test.want, "%.40q", test.text)
-		contains.Error(t, err, test.err)
+	try := func(parse func(string) (numa.CPUSet, error), text, want, says string) {
+		t.Helper()
+		set, err := parse(text)
+		check.Equal(t, set.String(), want, "%.40q", text)
+		contains.Error(t, err, says)
 	}
+	try(numa.ParseList, "0-3,8\n", "0-3,8", "")
+	try(numa.ParseList, "", "", "")
+	try(numa.ParseList, " \n \x00", "", "")
+	try(numa.ParseList, "0-2,33-34,45,72-73", "0-2,33-34,45,72-73", "") // sparse nodes of a real machine
+	try(numa.ParseList, "0,4 \n ", "0,4", "")
+	try(numa.ParseList, "8,0-3,2-4", "0-4,8", "")
+	try(numa.ParseList, "8191", "8191", "")
+	try(numa.ParseList, "0-8192", "", "beyond 8191")
+	try(numa.ParseList, "99999999999999999999", "", "no CPU number")
+	try(numa.ParseList, "3-1", "", "runs backwards: write 1-3")
+	try(numa.ParseList, "a", "", `"a" is no CPU number`)
+	try(numa.ParseList, "1-2-3", "", "no CPU number")
+	try(numa.ParseList, strings.Repeat("0-8000,", 1000), "0-8000", "")
+	try(numa.ParseMask, "ff,00000000\n", "32-39", "")
+	try(numa.ParseMask, "00000000,00001111", "0,4,8,12", "")
+	try(numa.ParseMask, "0000,0003f000", "12-17", "")
+	try(numa.ParseMask, "fffff", "0-19", "")
+	try(numa.ParseMask, "", "", "")
+	try(numa.ParseMask, "xyz", "", `"xyz"`)
+	try(numa.ParseMask, "1ffffffff", "", "32 bits")
+	try(numa.ParseMask, strings.Repeat("0,", 40000)+"1", "", "more than 256 words")
 }
 
 func TestParseOrder(t *testing.T) {
-	for _, test := range []struct {
-		list string
-		want []int
-		err  string
-	}{
-		{"2,0,4-6", []int{2, 0, 4, 5, 6}, ""},
-		{" 1 , 0 ", []int{1, 0}, ""},
-		{"", nil, "name at least one"},
-		{"0,,1", nil, "no CPU number"},
-		{"0,1,0", nil, "CPU 0 is twice"},
-		{"4,0-7", nil, "CPU 4 is twice"},
-		{"7-5", nil, "write 5-7"},
-		{"0-99999999", nil, "beyond 8191"},
-		{"all", nil, `"all" is no CPU number`},
-	} {
-		cpus, err := numa.ParseOrder(test.list)
-		check.Slices(t, cpus, test.want, "%q", test.list)
-		contains.Error(t, err, test.err)
+	try := func(list string, want []int, says string) {
+		t.Helper()
+		cpus, err := numa.ParseOrder(list)
+		check.Slices(t, cpus, want, "%q", list)
+		contains.Error(t, err, says)
 	}
+	try("2,0,4-6", []int{2, 0, 4, 5, 6}, "")
+	try(" 1 , 0 ", []int{1, 0}, "")
+	try("", nil, "name at least one")
+	try("0,,1", nil, "no CPU number")
+	try("0,1,0", nil, "CPU 0 is twice")
+	try("4,0-7", nil, "CPU 4 is twice")
+	try("7-5", nil, "write 5-7")
+	try("0-99999999", nil, "beyond 8191")
+	try("all", nil, `"all" is no CPU number`)
 }
 
 func TestCPUSetInJSON(t *testing.T) {
@@ -77,7 +70,8 @@ func TestCPUSetInJSON(t *testing.T) {
 	}
 }
 
-// FuzzParse: sets from any text are ascending and bounded, and an order has no CPU twice.
+// FuzzParse: sets from any text are ascending and bounded, and the same after they are written and read; an
+// order has no CPU twice.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"0-3,8\n", "", "3-1", "0-8191", ",,", "0-0", "1 - 2", "ff,00000000", "0", "x", "00000001,", "2,0,4-6", "0,0", "5-", "-"} {
 		f.Add(seed)
@@ -85,18 +79,12 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, read := range []func(string) (numa.CPUSet, error){numa.ParseList, numa.ParseMask} {
 			if set, err := read(text); err == nil {
-				checkSet(t, set)
+				check.True(t, slices.Equal(set, numa.SetOf(set...)) && set.Len() <= 1<<13, "%v is not ascending or too large", set)
+				check.Slices(t, must.Get(numa.ParseList(set.String())), set, "came back as")
 			}
 		}
 		if cpus, err := numa.ParseOrder(text); err == nil && (len(cpus) == 0 || numa.SetOf(cpus...).Len() != len(cpus)) {
 			t.Errorf("%q: %v", text, cpus)
 		}
 	})
-}
-
-// checkSet: the set is ascending and bounded, and the same after it is written and read.
-func checkSet(t *testing.T, set numa.CPUSet) {
-	t.Helper()
-	check.True(t, slices.Equal(set, numa.SetOf(set...)) && set.Len() <= 1<<13, "%v is not ascending or too large", set)
-	check.Slices(t, must.Get(numa.ParseList(set.String())), set, "came back as")
 }

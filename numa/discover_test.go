@@ -174,9 +174,8 @@ func TestFaultyTrees(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			m := must.Get(test.tree.machine(test.affinity))
 			checkMachine(t, m)
-			if got := m.Count(); got != test.want || m.Allowed.String() != test.allowed {
-				t.Errorf("got %+v, allowed %v; want %+v, %s", got, m.Allowed, test.want, test.allowed)
-			}
+			got := m.Count()
+			check.True(t, got == test.want && m.Allowed.String() == test.allowed, "got %+v, allowed %v; want %+v, %s", got, m.Allowed, test.want, test.allowed)
 			contains.All(t, strings.Join(m.Unknown, "\n"), test.unknown)
 		})
 	}
@@ -249,9 +248,8 @@ func TestCaches(t *testing.T) {
 		cache("0", "4", "-3", "Unified", "1G", "3"), cache("0", "5", "999", "Unified", "1G", "3"), // no levels
 		cache("0", "6", "4", "Unified", "4294967295G", "3"), // no size
 	).machine(nil))
-	if got := m.LastLevelCacheBytes(); got != 2<<20 || len(m.Caches) != 7 {
-		t.Errorf("%d caches: %v, the last-level cache of %d bytes, want 2 MiB", len(m.Caches), m.Caches, got)
-	}
+	check.Equal(t, m.LastLevelCacheBytes(), 2<<20, "bytes of the last-level cache")
+	check.Equal(t, len(m.Caches), 7, "caches, %v", m.Caches)
 	i := slices.IndexFunc(m.Caches, func(c Cache) bool { return c.Level == 2 })
 	c := m.Caches[i]
 	check.True(t, c.CPUs.String() == "0-1" && c.LineBytes == 64, "got %+v, want it shared by 0-1 with lines of 64 B", c)
@@ -277,29 +275,23 @@ func TestKinds(t *testing.T) {
 		}
 		return files(pairs...)
 	}
-	for _, tt := range []struct {
-		name string
-		tree tree
-		want string
-		on   string // CPUs of the default number of workers
-	}{
-		{"nothing", files(), "[]", "[0 1 2 3]"},
-		{"names", files("sys/devices/cpu_core/cpus", "2-3", "sys/devices/cpu_atom/cpus", "0-1"), "[{core 2-3} {atom 0-1}]", "[2 3]"},
-		{"one name", files("sys/devices/cpu_core/cpus", "2-3"), "[{core 2-3} {unknown 0-1}]", "[2 3]"},
-		{"one name for all", files("sys/devices/cpu_core/cpus", "0-7"), "[]", "[0 1 2 3]"},
-		{"capacities", cpu(capacity, "446", "446", "1024", "1024"), "[{capacity 1024 of 1024 2-3} {capacity 446 of 1024 0-1}]", "[2 3]"},
-		{"equal capacities before clocks", cpu(capacity, "1024", "1024", "1024", "1024").plus(cpu(clock, "1", "1", "2", "2")), "[]", "[0 1 2 3]"},
-		{"a favoured core", cpu(clock, "5000000", "5000000", "5200000", "5000000"), "[]", "[0 1 2 3]"},
-		{"CPUs without a clock", cpu(clock, "<unknown>", "0", "5000000", "3000000"), "[{up to 5000 MHz 2} {up to 3000 MHz 3} {unknown 0-1}]", "[0 1]"},
-		{"one clock", cpu(clock, "", "", "", "3000000"), "[]", "[0 1 2 3]"},
-	} {
-		m := must.Get(tt.tree.plus(files(cpuDir+"/online", "0-3")).machine(nil))
+	try := func(name string, tree tree, want, cpus string) { // cpus: CPUs of the default number of workers
+		t.Helper()
+		m := must.Get(tree.plus(files(cpuDir+"/online", "0-3")).machine(nil))
 		p := must.Get(m.Place(Local, m.Concurrency()))
 		on := lists.Map(p.Workers, func(w Worker) int { return w.ID })
-		if got := fmt.Sprint(m.Kinds); got != tt.want || fmt.Sprint(on) != tt.on {
-			t.Errorf("%s: %s, workers on %v; want %s, %s", tt.name, got, on, tt.want, tt.on)
-		}
+		got := fmt.Sprint(m.Kinds)
+		check.True(t, got == want && fmt.Sprint(on) == cpus, "%s: %s, workers on %v; want %s, %s", name, got, on, want, cpus)
 	}
+	try("nothing", files(), "[]", "[0 1 2 3]")
+	try("names", files("sys/devices/cpu_core/cpus", "2-3", "sys/devices/cpu_atom/cpus", "0-1"), "[{core 2-3} {atom 0-1}]", "[2 3]")
+	try("one name", files("sys/devices/cpu_core/cpus", "2-3"), "[{core 2-3} {unknown 0-1}]", "[2 3]")
+	try("one name for all", files("sys/devices/cpu_core/cpus", "0-7"), "[]", "[0 1 2 3]")
+	try("capacities", cpu(capacity, "446", "446", "1024", "1024"), "[{capacity 1024 of 1024 2-3} {capacity 446 of 1024 0-1}]", "[2 3]")
+	try("equal capacities before clocks", cpu(capacity, "1024", "1024", "1024", "1024").plus(cpu(clock, "1", "1", "2", "2")), "[]", "[0 1 2 3]")
+	try("a favoured core", cpu(clock, "5000000", "5000000", "5200000", "5000000"), "[]", "[0 1 2 3]")
+	try("CPUs without a clock", cpu(clock, "<unknown>", "0", "5000000", "3000000"), "[{up to 5000 MHz 2} {up to 3000 MHz 3} {unknown 0-1}]", "[0 1]")
+	try("one clock", cpu(clock, "", "", "", "3000000"), "[]", "[0 1 2 3]")
 }
 
 func TestMemoryLeft(t *testing.T) {
@@ -331,28 +323,20 @@ func TestMemoryLeft(t *testing.T) {
 		"sys/fs/cgroup/user/me/memory.max", "3000", "sys/fs/cgroup/user/me/memory.current", "1000",
 		"other/memory.max", "1000", "other/memory.current", "1000", "other/cpu.max", "100000 100000",
 	))
-	for _, test := range []struct {
-		name  string
-		tree  tree
-		left  int64
-		quota float64
-	}{
-		{"no groups", pair, unlimited, 0},
-		{"several mounts", mounts, 2000, 0},
-		{"version 2", limited, 350000, 1.5},
-		{"version 2, slow beyond memory.high", limited.plus(files("sys/fs/cgroup/a/b/memory.high", "250000")), 150000, 1.5},
-		{"version 1, usage above the limit", old, 0, 0.5},
-	} {
-		if left, quota := test.tree.memoryLeft(), test.tree.quota(); left != test.left || quota != test.quota {
-			t.Errorf("%s: got %d bytes and %g CPUs, want %d and %g", test.name, left, quota, test.left, test.quota)
-		}
+	try := func(name string, tree tree, bytes int64, share float64) {
+		t.Helper()
+		left, quota := tree.memoryLeft(), tree.quota()
+		check.True(t, left == bytes && quota == share, "%s: got %d bytes and %g CPUs, want %d and %g", name, left, quota, bytes, share)
 	}
+	try("no groups", pair, unlimited, 0)
+	try("several mounts", mounts, 2000, 0)
+	try("version 2", limited, 350000, 1.5)
+	try("version 2, slow beyond memory.high", limited.plus(files("sys/fs/cgroup/a/b/memory.high", "250000")), 150000, 1.5)
+	try("version 1, usage above the limit", old, 0, 0.5)
 	for max, want := range map[string]int{"max": math.MaxInt, "20": 13, "5": 0} {
 		two := limited.plus(files("sys/fs/cgroup/a/pids.max", max, "sys/fs/cgroup/a/pids.current", "7"))
 		one := pair.plus(files("proc/self/cgroup", "3:pids:/a", "proc/mounts", "cgroup /pids cgroup rw,pids 0 0", "pids/a/pids.max", max, "pids/a/pids.current", "7"))
-		if a, b := two.threadsLeft(), one.threadsLeft(); a != want || b != want {
-			t.Errorf("pids.max %s, of which 7 are there: %d and %d are left, want %d", max, a, b, want)
-		}
+		check.Equal(t, [2]int{two.threadsLeft(), one.threadsLeft()}, [2]int{want, want}, "pids.max %s, of which 7 are there: threads left", max)
 	}
 	for mems, want := range map[string]int64{"0-1,3": unlimited, "": unlimited, "0,3": unlimited, "0": 57 << 10, "0-1": 57 << 10} { // node 1 has no memory
 		limited := twin.plus(files(
@@ -383,16 +367,12 @@ func TestOwnCacheBytes(t *testing.T) {
 	cache := func(level int, kind string, bytes int, cpus ...int) Cache {
 		return Cache{Level: level, Type: kind, Bytes: bytes, CPUs: cpus}
 	}
-	for _, tt := range []struct {
-		name   string
-		caches []Cache
-		want   int
-	}{
-		{"none", nil, 0},
-		{"L2 of a core, L3 of all", []Cache{cache(1, "Data", 32<<10, 0, 2), cache(2, "Unified", 1<<20, 0, 2), cache(2, "Unified", 1<<20, 1, 3), cache(3, "Unified", 8<<20, 0, 1, 2, 3)}, 1 << 20},
-		{"L2 of a cluster", []Cache{cache(1, "Data", 64<<10, 0, 2), cache(1, "Instruction", 128<<10, 0, 2), cache(2, "Unified", 4<<20, 0, 1, 2, 3)}, 64 << 10},
-		{"unknown size, and no CPUs", []Cache{cache(1, "Data", 0, 0, 2), cache(2, "Unified", 1<<20)}, 0},
-	} {
-		check.Equal(t, (&Machine{CPUs: cpus, Caches: tt.caches}).OwnCacheBytes(), tt.want, "%s", tt.name)
+	try := func(name string, caches []Cache, want int) {
+		t.Helper()
+		check.Equal(t, (&Machine{CPUs: cpus, Caches: caches}).OwnCacheBytes(), want, "%s", name)
 	}
+	try("none", nil, 0)
+	try("L2 of a core, L3 of all", []Cache{cache(1, "Data", 32<<10, 0, 2), cache(2, "Unified", 1<<20, 0, 2), cache(2, "Unified", 1<<20, 1, 3), cache(3, "Unified", 8<<20, 0, 1, 2, 3)}, 1<<20)
+	try("L2 of a cluster", []Cache{cache(1, "Data", 64<<10, 0, 2), cache(1, "Instruction", 128<<10, 0, 2), cache(2, "Unified", 4<<20, 0, 1, 2, 3)}, 64<<10)
+	try("unknown size, and no CPUs", []Cache{cache(1, "Data", 0, 0, 2), cache(2, "Unified", 1<<20)}, 0)
 }

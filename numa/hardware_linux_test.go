@@ -70,9 +70,8 @@ func TestNarrowAffinity(t *testing.T) {
 		}
 		child := exec.Command(os.Args[0], "-test.run=^TestNarrowAffinity$")
 		child.Env = append(os.Environ(), "NUMA_TEST_NARROW=1")
-		if out, err := child.CombinedOutput(); err != nil {
-			t.Errorf("%v\n%s", err, out)
-		}
+		out, err := child.CombinedOutput()
+		check.NoError(t, err, "%s", out)
 	})
 }
 
@@ -89,7 +88,6 @@ func mapped(t *testing.T, pages int) []byte {
 func TestMemory(t *testing.T) {
 	m := must.Get(numa.Discover("/"))
 	const pages = 5000 // more than one call of move_pages
-	var before, after runtime.MemStats
 	moved := mapped(t, pages)
 	for i, node := range m.Nodes {
 		if node.Forbidden || node.FreeBytes < 8*pages*int64(os.Getpagesize()) {
@@ -107,14 +105,11 @@ func TestMemory(t *testing.T) {
 				mem[at], moved[at] = 1, byte(i)
 			}
 			contains.Error(t, numa.Verify(mem, node.ID+1, "arena"), "5000 misplaced in all")
-			runtime.ReadMemStats(&before)
-			check.NoError(t, numa.Verify(mem, node.ID, "arena"), "Verify")
-			runtime.ReadMemStats(&after)
-			check.AtMost(t, after.TotalAlloc-before.TotalAlloc, 16<<10, "bytes of garbage for %d pages", pages)
+			garbage := check.Allocated(func() { check.NoError(t, numa.Verify(mem, node.ID, "arena"), "Verify") })
+			check.AtMost(t, garbage, 16<<10, "bytes of garbage for %d pages", pages)
 		}
-		if err := errors.Join(numa.Move(moved, node.ID), numa.Verify(moved, node.ID, "moved")); err != nil || moved[0] != byte(i) {
-			t.Errorf("moving to node %d: %v, and it has %d", node.ID, err, moved[0])
-		}
+		err := errors.Join(numa.Move(moved, node.ID), numa.Verify(moved, node.ID, "moved"))
+		check.True(t, err == nil && moved[0] == byte(i), "moving to node %d: %v, and it has %d", node.ID, err, moved[0])
 	}
 	contains.Error(t, numa.Bind(moved, 900), "node 900")
 	contains.Error(t, numa.Bind(moved, -1), "no such node")

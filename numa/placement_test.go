@@ -61,56 +61,49 @@ func TestPlace(t *testing.T) {
 	mixed := as(func(m *numa.Machine) { // so is its first core
 		m.Kinds = []numa.Kind{{Name: "fast", CPUs: numa.SetOf(1, 2, 3, 5, 6, 7)}, {Name: "slow", CPUs: numa.SetOf(0, 4)}}
 	})
-	for _, test := range []struct {
-		name    string
-		machine *numa.Machine
-		policy  numa.Policy
-		cpus    []int // of policy cpus
-		tau     int
-		want    string // or a part of the error
-	}{
-		{"local fills cores before siblings", small(), numa.Local, nil, 6, "0/0/0 1/0/0 2/1/1 3/1/1 4/0/0 5/0/0"},
-		{"spread deals", small(), numa.Spread, nil, 6, "0/0/0 2/1/1 1/0/0 3/1/1 4/0/0 6/1/1"},
-		{"remote takes memory-only nodes", small(), numa.Remote, nil, 3, "0/0/4 1/0/4 2/1/0"},
-		{"remote keeps to the cpuset", as(func(m *numa.Machine) { m.Nodes[2].Forbidden = true }), numa.Remote, nil, 3, "0/0/1 1/0/1 2/1/0"},
-		{"a node without memory borrows the nearest's", as(func(m *numa.Machine) { m.Nodes[1].MemoryBytes = 0 }), numa.Local, nil, 3, "0/0/0 1/0/0 2/4/4"},
-		{"only allowed CPUs, whichever sibling", narrow, numa.Local, nil, 3, "4/0/0 3/1/1 7/1/1"},
-		{"more workers than CPUs", narrow, numa.Spread, nil, 5, "4/0/0 3/1/1 7/1/1 4/0/0 3/1/1 oversubscribed"},
-		{"one kind before the other", hybrid, numa.Spread, nil, 3, "2/1/1 3/1/1 0/0/0"},
-		{"two nodes of a kind", mixed, numa.Farthest, nil, 4, "1/0/0 2/1/1 3/1/1 0/0/0"},
-		{"nothing known of memory and distances", unknown, numa.Remote, nil, 3, "0/0/1 1/0/1 2/1/4"},
-		{"CPUs in their order", small(), numa.List, []int{6, 0, 1}, 2, "6/1/1 0/0/0"},
-		{"CPUs in turns", small(), numa.List, []int{6, 0}, 4, "6/1/1 0/0/0 6/1/1 0/0/0 oversubscribed"},
-
-		{"none", small(), numa.Local, nil, 0, "ask for at least 1"},
-		{"fewer than none", small(), numa.Spread, nil, -3, "-3 workers"},
-		{"too many", small(), numa.Local, nil, 1_000_000_000, "ask for at most 1024"},
-		{"too many in turns", narrow, numa.List, []int{3}, 1025, "ask for at most 1024"},
-		{"no such policy", small(), "near", nil, 2, `no placement "near": choose local, spread, remote, l3, `},
-		{"policy cpus without", small(), numa.List, nil, 2, "needs the CPUs to use"},
-		{"one node a package", small(), numa.AcrossNodes, nil, 2, "level that this machine does not have"},
-		{"one package of the first kind", hybrid, numa.AcrossPackages, nil, 2, "level that this machine does not have"},
-		{"one node of the first kind", hybrid, numa.Farthest, nil, 2, "level that this machine does not have"},
-		{"no caches", small(), numa.L3, nil, 2, "level that this machine does not have"},
-		{"unknown caches", small(), numa.AcrossL3, nil, 2, "level that this machine does not have"},
-		{"no memory", barred, numa.Local, nil, 2, "Mems_allowed"},
-		{"offline", narrow, numa.List, []int{3, 9}, 2, "CPU 9 does not exist or is offline: choose from 3-4,7"},
-		{"not allowed", narrow, numa.List, []int{3, 2}, 2, "CPU 2 may not be used by this process (affinity or cpuset): choose from 3-4,7"},
-		{"no CPUs", narrow, numa.List, []int{}, 2, "choose from 3-4,7"},
-	} {
-		place := func() (numa.Placement, error) { return test.machine.Place(test.policy, test.tau) }
-		if test.cpus != nil {
-			place = func() (numa.Placement, error) { return test.machine.PlaceOn(test.cpus, test.tau) }
+	try := func(name string, machine *numa.Machine, policy numa.Policy, cpus []int, tau int, want string) { // want: or a part of the error
+		t.Helper()
+		place := func() (numa.Placement, error) { return machine.Place(policy, tau) }
+		if cpus != nil {
+			place = func() (numa.Placement, error) { return machine.PlaceOn(cpus, tau) }
 		}
 		p, err := place()
 		got := places(p)
 		if p.Oversubscribed {
 			got += " oversubscribed"
 		}
-		if err != nil && !strings.Contains(err.Error(), test.want) || err == nil && got != test.want {
-			t.Errorf("%s: got %s, %v; want %s", test.name, got, err, test.want)
+		if err != nil && !strings.Contains(err.Error(), want) || err == nil && got != want {
+			t.Errorf("%s: got %s, %v; want %s", name, got, err, want)
 		}
 	}
+	try("local fills cores before siblings", small(), numa.Local, nil, 6, "0/0/0 1/0/0 2/1/1 3/1/1 4/0/0 5/0/0")
+	try("spread deals", small(), numa.Spread, nil, 6, "0/0/0 2/1/1 1/0/0 3/1/1 4/0/0 6/1/1")
+	try("remote takes memory-only nodes", small(), numa.Remote, nil, 3, "0/0/4 1/0/4 2/1/0")
+	try("remote keeps to the cpuset", as(func(m *numa.Machine) { m.Nodes[2].Forbidden = true }), numa.Remote, nil, 3, "0/0/1 1/0/1 2/1/0")
+	try("a node without memory borrows the nearest's", as(func(m *numa.Machine) { m.Nodes[1].MemoryBytes = 0 }), numa.Local, nil, 3, "0/0/0 1/0/0 2/4/4")
+	try("only allowed CPUs, whichever sibling", narrow, numa.Local, nil, 3, "4/0/0 3/1/1 7/1/1")
+	try("more workers than CPUs", narrow, numa.Spread, nil, 5, "4/0/0 3/1/1 7/1/1 4/0/0 3/1/1 oversubscribed")
+	try("one kind before the other", hybrid, numa.Spread, nil, 3, "2/1/1 3/1/1 0/0/0")
+	try("two nodes of a kind", mixed, numa.Farthest, nil, 4, "1/0/0 2/1/1 3/1/1 0/0/0")
+	try("nothing known of memory and distances", unknown, numa.Remote, nil, 3, "0/0/1 1/0/1 2/1/4")
+	try("CPUs in their order", small(), numa.List, []int{6, 0, 1}, 2, "6/1/1 0/0/0")
+	try("CPUs in turns", small(), numa.List, []int{6, 0}, 4, "6/1/1 0/0/0 6/1/1 0/0/0 oversubscribed")
+
+	try("none", small(), numa.Local, nil, 0, "ask for at least 1")
+	try("fewer than none", small(), numa.Spread, nil, -3, "-3 workers")
+	try("too many", small(), numa.Local, nil, 1_000_000_000, "ask for at most 1024")
+	try("too many in turns", narrow, numa.List, []int{3}, 1025, "ask for at most 1024")
+	try("no such policy", small(), "near", nil, 2, `no placement "near": choose local, spread, remote, l3, `)
+	try("policy cpus without", small(), numa.List, nil, 2, "needs the CPUs to use")
+	try("one node a package", small(), numa.AcrossNodes, nil, 2, "level that this machine does not have")
+	try("one package of the first kind", hybrid, numa.AcrossPackages, nil, 2, "level that this machine does not have")
+	try("one node of the first kind", hybrid, numa.Farthest, nil, 2, "level that this machine does not have")
+	try("no caches", small(), numa.L3, nil, 2, "level that this machine does not have")
+	try("unknown caches", small(), numa.AcrossL3, nil, 2, "level that this machine does not have")
+	try("no memory", barred, numa.Local, nil, 2, "Mems_allowed")
+	try("offline", narrow, numa.List, []int{3, 9}, 2, "CPU 9 does not exist or is offline: choose from 3-4,7")
+	try("not allowed", narrow, numa.List, []int{3, 2}, 2, "CPU 2 may not be used by this process (affinity or cpuset): choose from 3-4,7")
+	try("no CPUs", narrow, numa.List, []int{}, 2, "choose from 3-4,7")
 	text := must.Get(json.Marshal(must.Get(small().Place(numa.Remote, 2)).Workers[0]))
 	check.Equal(t, string(text), `{"cpu":0,"core":0,"thread":0,"package":0,"node":0,"user_node":0,"intermediate_node":4,"distance":30}`, "a worker")
 }
@@ -252,9 +245,7 @@ func checkWorkers(t *testing.T, m *numa.Machine, p numa.Placement) {
 	used, kinds := make(map[int]bool), make(map[string]bool)
 	for i, w := range p.Workers {
 		cpu, online := m.CPU(w.ID)
-		if !online || cpu != w.CPU || !m.Allowed.Contains(w.ID) {
-			t.Errorf("worker %d is on %+v, which is not allowed or not what the machine has", i, w.CPU)
-		}
+		check.True(t, online && cpu == w.CPU && m.Allowed.Contains(w.ID), "worker %d is on %+v, which is not allowed or not what the machine has", i, w.CPU)
 		if i < m.Allowed.Len() && used[w.ID] {
 			t.Errorf("CPU %d has two workers while others have none", w.ID)
 		}
@@ -312,9 +303,7 @@ func checkOrder(t *testing.T, m *numa.Machine, p numa.Placement, start int) {
 		}
 		if unit != nil {
 			u := g + unit(w)
-			if round[u] < now {
-				t.Errorf("worker %d is in unit %q, whose turn is over", i, u)
-			}
+			check.True(t, round[u] >= now, "worker %d is in unit %q, whose turn is over", i, u)
 			now = round[u]
 			round[u]++
 		} else if p.Policy != numa.L3 && start < 0 && i < first && w.Node < node {
@@ -370,42 +359,34 @@ func checkCouples(t *testing.T, m *numa.Machine, p numa.Placement) {
 
 // The placements of machines like EPYC, and their number of CPUs at which placements may begin.
 func TestPlacementsOfEPYC(t *testing.T) {
-	for _, tt := range []struct {
-		shape [5]int
-		first int
-		has   string
-	}{
-		{[5]int{1, 1, 8, 8, 2}, 8, "[local spread remote l3 across-l3]"},
-		{[5]int{2, 4, 2, 3, 2}, 16, "[local spread remote l3 across-l3 across-nodes across-packages farthest]"},
-		{[5]int{2, 4, 1, 2, 1}, 8, "[local spread remote l3 across-nodes across-packages farthest]"},
-		{[5]int{1, 4, 1, 1, 2}, 4, "[local spread remote across-nodes farthest]"},
-	} {
-		m := numatest.EPYC(tt.shape[0], tt.shape[1], tt.shape[2], tt.shape[3], tt.shape[4])
+	try := func(m *numa.Machine, first int, policies string) {
+		t.Helper()
 		has := slices.DeleteFunc(slices.Clone(numa.Policies), func(p numa.Policy) bool { return !m.Has(p) })
-		check.Equal(t, fmt.Sprint(has), tt.has, "%v: placements", tt.shape)
-		check.Equal(t, len(m.FirstCPUs()), tt.first, "%v: first CPUs", tt.shape)
+		check.Equal(t, fmt.Sprint(has), policies, "placements of %v", m.Count())
+		check.Equal(t, len(m.FirstCPUs()), first, "first CPUs of %v", m.Count())
 	}
+	try(numatest.EPYC(1, 1, 8, 8, 2), 8, "[local spread remote l3 across-l3]")
+	try(numatest.EPYC(2, 4, 2, 3, 2), 16, "[local spread remote l3 across-l3 across-nodes across-packages farthest]")
+	try(numatest.EPYC(2, 4, 1, 2, 1), 8, "[local spread remote l3 across-nodes across-packages farthest]")
+	try(numatest.EPYC(1, 4, 1, 1, 2), 4, "[local spread remote across-nodes farthest]")
 }
 
 // Complexes with other sizes or caches, and nodes with other distances or without memory, are
 // different.
 func TestFirstCPUs(t *testing.T) {
-	for name, tt := range map[string]struct {
-		change func(m *numa.Machine)
-		want   string
-	}{
-		"alike":              {func(*numa.Machine) {}, "[0 2 4 6]"},
-		"a core less":        {func(m *numa.Machine) { m.Allowed = numa.SetOf(0, 1, 2, 4, 5, 6, 7) }, "[0 4 6]"},
-		"another cache":      {func(m *numa.Machine) { m.Caches[len(m.Caches)-1].Bytes *= 2 }, "[0 2 4]"},
-		"no memory":          {func(m *numa.Machine) { m.Nodes[1].MemoryBytes = 0 }, "[0 4 6]"},
-		"elsewhere":          {func(m *numa.Machine) { m.Nodes[3].Distances[0] = 40 }, "[0 2 4]"},
-		"another first":      {func(m *numa.Machine) { m.Nodes[0].Distances[3] = 40 }, "[0]"},
-		"nothing is allowed": {func(m *numa.Machine) { m.Allowed = nil }, "[]"},
-	} {
+	try := func(name, want string, change func(m *numa.Machine)) {
+		t.Helper()
 		m := numatest.EPYC(1, 4, 1, 2, 1)
-		tt.change(m)
-		check.Equal(t, fmt.Sprint(m.FirstCPUs()), tt.want, "%s", name)
+		change(m)
+		check.Equal(t, fmt.Sprint(m.FirstCPUs()), want, "%s", name)
 	}
+	try("alike", "[0 2 4 6]", func(*numa.Machine) {})
+	try("a core less", "[0 4 6]", func(m *numa.Machine) { m.Allowed = numa.SetOf(0, 1, 2, 4, 5, 6, 7) })
+	try("another cache", "[0 2 4]", func(m *numa.Machine) { m.Caches[len(m.Caches)-1].Bytes *= 2 })
+	try("no memory", "[0 4 6]", func(m *numa.Machine) { m.Nodes[1].MemoryBytes = 0 })
+	try("elsewhere", "[0 2 4]", func(m *numa.Machine) { m.Nodes[3].Distances[0] = 40 })
+	try("another first", "[0]", func(m *numa.Machine) { m.Nodes[0].Distances[3] = 40 })
+	try("nothing is allowed", "[]", func(m *numa.Machine) { m.Allowed = nil })
 	check.Equal(t, fmt.Sprint(small().FirstCPUs()), "[0 1]", "without caches, where a sibling is no start") // a sibling is no start
 }
 
@@ -443,7 +424,6 @@ func TestConcurrency(t *testing.T) {
 	phone := numatest.EPYC(1, 1, 1, 8, 1)
 	phone.Kinds = []numa.Kind{{Name: "prime", CPUs: numa.SetOf(7)}, {Name: "big", CPUs: numa.SetOf(4, 5, 6)}, {Name: "little", CPUs: numa.SetOf(0, 1, 2, 3)}}
 	p, err := phone.Place(numa.Local, 5)
-	if got := places(p); err != nil || phone.Concurrency() != 3 || got != "4/0/0 5/0/0 6/0/0 7/0/0 0/0/0" {
-		t.Errorf("%d workers, placed %s, %v", phone.Concurrency(), got, err)
-	}
+	got := places(p)
+	check.True(t, err == nil && phone.Concurrency() == 3 && got == "4/0/0 5/0/0 6/0/0 7/0/0 0/0/0", "%d workers, placed %s, %v", phone.Concurrency(), got, err)
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -129,9 +128,8 @@ func TestFileRoundTrip(t *testing.T) {
 		for i := range want.Samples {
 			want.Samples[i].NS = round(want.Samples[i].NS, 5)
 		}
-		if got := byKey[want.Key]; !reflect.DeepEqual(got, want) {
-			t.Fatalf("%v: got %+v, want %+v", want.Key, got, want)
-		}
+		got := byKey[want.Key]
+		check.Need(t, reflect.DeepEqual(got, want), "%v: got %+v, want %+v", want.Key, got, want)
 	}
 	a, b := *was, *is
 	a.Cells, b.Cells = nil, nil
@@ -147,9 +145,7 @@ var good = string(must.Get(os.ReadFile("testdata/good.json")))
 func TestDocument(t *testing.T) {
 	_, rest, _ := strings.Cut(string(must.Get(os.ReadFile("../docs/parameter-file.md"))), "```json\n")
 	example, fields, found := strings.Cut(rest, "```")
-	if !found {
-		t.Fatal("no example")
-	}
+	check.Need(t, found, "no example")
 	f := reread(t, []byte(example))
 	check.Equal(t, string(written(t, f)), example, "written, the example")
 	for _, typ := range []reflect.Type{reflect.TypeFor[File](), reflect.TypeFor[Plan](), reflect.TypeFor[Key](), reflect.TypeFor[Cell](), reflect.TypeFor[Launch](), reflect.TypeFor[Network]()} {
@@ -168,9 +164,7 @@ func TestDocument(t *testing.T) {
 // changed is good with one replacement.
 func changed(t *testing.T, old, new string) string {
 	t.Helper()
-	if !strings.Contains(good, old) {
-		t.Fatalf("%q is not in the sample", old)
-	}
+	check.Need(t, strings.Contains(good, old), "%q is not in the sample", old)
 	return strings.Replace(good, old, new, 1)
 }
 
@@ -183,10 +177,7 @@ func TestRead(t *testing.T) {
 		{"escapes", changed(t, `"kind":"transfer"`, `"\u006bind":"transf\u0065r"`)},
 	} {
 		f, err := Read(strings.NewReader(tt.text), "f")
-		if err != nil {
-			t.Errorf("%s: %v", tt.name, err)
-			continue
-		}
+		check.Need(t, err == nil, "%s: %v", tt.name, err)
 		c := f.Cells[0]
 		if len(f.Cells) != 2 || c.Kind != TransferCell || c.Segment().Center != 50 || c.Time.Hi != 101.5 || len(c.Samples) != 6 || f.Cells[1].Time.Known() {
 			t.Errorf("%s: read as %+v", tt.name, f)
@@ -265,21 +256,14 @@ func TestReadRefuses(t *testing.T) {
 		{"a warning that is a number", with(`"warnings": []`, `"warnings": ["a", 1]`), `f:9: "1]," where a string belongs`},
 	} {
 		f, err := Read(strings.NewReader(tt.text), "f")
-		switch {
-		case f != nil || err == nil || !strings.Contains(err.Error(), tt.says):
-			t.Errorf("%s: error %q, want one with %q", tt.name, err, tt.says)
-		case len(err.Error()) > 400 || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "f:") && tt.text != "":
-			t.Errorf("%s: %q is no sentence with file and line", tt.name, err)
-		}
+		contains.Error(t, err, tt.says)
+		check.True(t, f == nil && len(fmt.Sprint(err)) <= 400, "%s: a file beside the error, or one of %d bytes", tt.name, len(fmt.Sprint(err)))
+		check.True(t, strings.HasPrefix(fmt.Sprint(err), "f:") || tt.text == "", "%s: %q has no file and line", tt.name, err)
 	}
 }
 
 func many(format string, n int) string {
-	var all []string
-	for i := range n {
-		all = append(all, fmt.Sprintf(format, i))
-	}
-	return strings.Join(all, ", ")
+	return strings.Join(lists.Map(lists.Indices(n), func(i int) string { return fmt.Sprintf(format, i) }), ", ")
 }
 
 // utf16 is a text in UTF-16, little endian.
@@ -310,19 +294,13 @@ func TestReadBoundsMemory(t *testing.T) {
 		var b strings.Builder
 		b.WriteString(tt.begin)
 		for i := 1; b.Len() < size; i++ {
-			if strings.Contains(tt.repeat, "%d") {
-				fmt.Fprintf(&b, tt.repeat, i)
-			} else {
-				b.WriteString(tt.repeat)
-			}
+			b.WriteString(strings.ReplaceAll(tt.repeat, "%d", fmt.Sprint(i)))
 		}
 		text := b.String()
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		_, err := Read(strings.NewReader(text), "f")
-		runtime.ReadMemStats(&after)
+		var err error
+		allocated := check.Allocated(func() { _, err = Read(strings.NewReader(text), "f") })
 		check.Error(t, err, "%s: no error", tt.name)
-		check.AtMost(t, after.TotalAlloc-before.TotalAlloc, most*size, "%s: bytes for %d of input (%v)", tt.name, size, err)
+		check.AtMost(t, allocated, most*size, "%s: bytes for %d of input (%v)", tt.name, size, err)
 	}
 }
 
@@ -403,9 +381,8 @@ func TestWriteFileReplaces(t *testing.T) {
 	check.Error(t, f.WriteFile(path), "an invalid file was written")
 	f.Cells[0].Time.Center, f.Warnings = 1, []string{strings.Repeat("w", maxFile)}
 	want := path + " was not written: taulop reads no parameter file of more than 64 MiB, and this would be one: put what is new into another file"
-	if err := f.WriteFile(path); !errors.As(err, new(LimitError)) || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
-	}
+	err := f.WriteFile(path)
+	check.True(t, errors.As(err, new(LimitError)) && err.Error() == want, "%v, want %s", err, want)
 	check.Slices(t, must.Get(os.ReadFile(path)), was, "the file")
 	check.Equal(t, len(must.Get(os.ReadDir(dir))), 1, "left behind")
 	check.ErrorIs(t, must.Err(ReadFile(filepath.Join(dir, "missing.json"))), fs.ErrNotExist, "missing file")

@@ -10,7 +10,9 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -33,65 +35,53 @@ func TestWriteIsReadAgain(t *testing.T) {
 			f.Warnings[0] += strings.Repeat("w", bytes-len(must.Get(f.text())))
 		}
 	}
-	for _, tt := range []struct {
-		name  string
-		make  func(*File)
-		least int    // bytes
-		limit string // "": it is read again
-	}{
-		{"before the first cell", func(f *File) { *f = File{} }, 1, ""},
-		{"launches beyond a header", launches(9000, 9), maxHeader, ""},
-		{"all launches", launches(maxLaunches, 0), 3 << 20, ""},
-		{"a launch too many", launches(maxLaunches+1, 0), 0, "more than 65536 launches"},
-		{"the largest launch", func(f *File) { f.Launches[0] = largest() }, 1 << 19, ""},
-		{"all warnings", func(f *File) { f.Warnings = make([]string, maxWarnings) }, 3 * maxWarnings, ""},
-		{"a warning too many", func(f *File) { f.Warnings = make([]string, maxWarnings+1) }, 0, "more than 262144 warnings"},
-		{"warnings beyond a header", fill(maxHeader + 1<<20), maxHeader, ""},
-		{"a full file", fill(maxFile), maxFile, ""},
-		{"a byte too many", fill(maxFile + 1), 0, "more than 64 MiB"},
-		{"head of published tables", func(f *File) { f.Provenance.Published = []string{strings.Repeat("w", maxHeader)} }, 0, "more than 8 MiB in one field"},
-		{"placements beyond a header", func(f *File) {
-			for range 7 {
-				f.Placements = append(f.Placements, numa.Placement{Policy: numa.List, Workers: make([]numa.Worker, maxWorkers)})
-			}
-		}, 0, "more than 8 MiB in one field"},
-		{"kinds of cores", func(f *File) { f.Provenance.CoreKinds = make([]numa.Kind, maxObjects+1) }, 0, "more than 131072 objects in one field"},
-		{"all samples", func(f *File) {
+	samples := func(n int) func(*File) {
+		return func(f *File) {
 			f.Cells = f.Cells[:1]
-			f.Cells[0].Samples, f.Cells[0].Time = make([]Sample, maxSamples), fit.Estimate{N: 1}
-		}, maxSamples, ""},
-		{"a sample too many", func(f *File) {
-			f.Cells = f.Cells[:1]
-			f.Cells[0].Samples, f.Cells[0].Time = make([]Sample, maxSamples+1), fit.Estimate{N: 1}
-		}, 0, "more than 4194304 samples"},
-		{"cells beyond a file", func(f *File) {
-			for n := range 1 << 19 {
-				f.Cells = append(f.Cells, Cell{Key: Key{Kind: GammaCell, Placement: numa.Local, Tau: 3 + n, Bytes: 64, Operator: strings.Repeat("m", maxName)}, Time: fit.Estimate{Center: 1, Lo: 1, Hi: 1, N: 1}})
-			}
-		}, 0, "more than 64 MiB"},
-	} {
-		if testing.Short() && tt.name == "all samples" {
-			break // this and the next ones take ten seconds each
-		}
-		f := machine(2, numa.Local)
-		tt.make(f)
-		var b bytes.Buffer
-		err := f.Write(&b)
-		if tt.limit != "" {
-			if limit := LimitError(""); !errors.As(err, &limit) || !strings.Contains(limit.Error(), tt.limit) || b.Len() > 0 {
-				t.Errorf("%s: %v with %d bytes written, want %s", tt.name, err, b.Len(), tt.limit)
-			}
-			continue
-		}
-		if err != nil || b.Len() < tt.least {
-			t.Errorf("%s: %v with %d bytes written, want %d or more", tt.name, err, b.Len(), tt.least)
-			continue
-		}
-		is := reread(t, b.Bytes())
-		if len(is.Launches) != len(f.Launches) || len(is.Cells) != len(f.Cells) || len(is.Warnings) != len(f.Warnings) || len(is.Placements) != len(f.Placements) {
-			t.Errorf("%s: %d launches, %d cells, %d warnings and %d placements are read again", tt.name, len(is.Launches), len(is.Cells), len(is.Warnings), len(is.Placements))
+			f.Cells[0].Samples, f.Cells[0].Time = make([]Sample, n), fit.Estimate{N: 1}
 		}
 	}
+	try := func(name string, change func(*File), least int, limit string) { // least: bytes; without a limit it is read again
+		t.Helper()
+		f := machine(2, numa.Local)
+		change(f)
+		var b bytes.Buffer
+		err := f.Write(&b)
+		if limit != "" {
+			contains.Error(t, err, limit)
+			check.True(t, errors.As(err, new(LimitError)) && b.Len() == 0, "%s: %T with %d bytes written", name, err, b.Len())
+			return
+		}
+		check.Need(t, err == nil && b.Len() >= least, "%s: %v with %d bytes written, want %d or more", name, err, b.Len(), least)
+		is := reread(t, b.Bytes())
+		count := func(f *File) [4]int { return [4]int{len(f.Launches), len(f.Cells), len(f.Warnings), len(f.Placements)} }
+		check.Equal(t, count(is), count(f), "%s: launches, cells, warnings and placements that are read again", name)
+	}
+	try("before the first cell", func(f *File) { *f = File{} }, 1, "")
+	try("launches beyond a header", launches(9000, 9), maxHeader, "")
+	try("all launches", launches(maxLaunches, 0), 3<<20, "")
+	try("a launch too many", launches(maxLaunches+1, 0), 0, "more than 65536 launches")
+	try("the largest launch", func(f *File) { f.Launches[0] = largest() }, 1<<19, "")
+	try("all warnings", func(f *File) { f.Warnings = make([]string, maxWarnings) }, 3*maxWarnings, "")
+	try("a warning too many", func(f *File) { f.Warnings = make([]string, maxWarnings+1) }, 0, "more than 262144 warnings")
+	try("warnings beyond a header", fill(maxHeader+1<<20), maxHeader, "")
+	try("a full file", fill(maxFile), maxFile, "")
+	try("a byte too many", fill(maxFile+1), 0, "more than 64 MiB")
+	try("head of published tables", func(f *File) { f.Provenance.Published = []string{strings.Repeat("w", maxHeader)} }, 0, "more than 8 MiB in one field")
+	try("placements beyond a header", func(f *File) {
+		for range 7 {
+			f.Placements = append(f.Placements, numa.Placement{Policy: numa.List, Workers: make([]numa.Worker, maxWorkers)})
+		}
+	}, 0, "more than 8 MiB in one field")
+	try("kinds of cores", func(f *File) { f.Provenance.CoreKinds = make([]numa.Kind, maxObjects+1) }, 0, "more than 131072 objects in one field")
+	skip.Short(t, "the others take ten seconds each")
+	try("all samples", samples(maxSamples), maxSamples, "")
+	try("a sample too many", samples(maxSamples+1), 0, "more than 4194304 samples")
+	try("cells beyond a file", func(f *File) {
+		for n := range 1 << 19 {
+			f.Cells = append(f.Cells, Cell{Key: Key{Kind: GammaCell, Placement: numa.Local, Tau: 3 + n, Bytes: 64, Operator: strings.Repeat("m", maxName)}, Time: fit.Estimate{Center: 1, Lo: 1, Hi: 1, N: 1}})
+		}
+	}, 0, "more than 64 MiB")
 }
 
 // largest is a launch at all limits.

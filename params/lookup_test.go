@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
@@ -28,14 +30,10 @@ func sparse() *File { return must.Get(ReadFile("testdata/sparse.json")) }
 
 func sameTimes(t *testing.T, what string, got, wantNs [][]float64) {
 	t.Helper()
-	good := len(got) == len(wantNs)
-	for i := 0; good && i < len(got); i++ {
-		good = len(got[i]) == len(wantNs[i])
-		for j := 0; good && j < len(got[i]); j++ {
-			good = math.Abs(got[i][j]-wantNs[i][j]/1e9) <= 1e-12*math.Abs(got[i][j])
-		}
-	}
-	check.True(t, good, "%s: got %v s, want %v ns", what, got, wantNs)
+	ns := lists.Map(got, func(row []float64) []float64 {
+		return lists.Map(row, func(seconds float64) float64 { return seconds * 1e9 })
+	})
+	check.Equal(t, fmt.Sprintf("%.12g", ns), fmt.Sprintf("%.12g", wantNs), "%s in ns", what)
 }
 
 func TestTables(t *testing.T) {
@@ -91,17 +89,13 @@ func TestOtherPlacements(t *testing.T) {
 	}
 	check.Equal(t, must.Get(f.Table(Selection{Placement: numa.Remote, OffCache: true})).Overheads[1], 110e-9, "Table")
 	check.Equal(t, len(must.Get(f.Gamma(numa.Remote)).Operators), 2, "Gamma")
-	for _, tt := range []struct {
-		f    *File
-		s    Selection
-		want string
-	}{
-		{f, Selection{Placement: numa.Remote}, "no transfers of ring, placement remote, in cache: the file has ring (placement local, in cache), ring (placement remote, off cache)"},
-		{f, Selection{Setup: "bcast"}, "no transfers of bcast"},
-		{&File{}, Selection{}, "the file has none at all"},
-	} {
-		contains.Error(t, must.Err(tt.f.Table(tt.s)), tt.want)
+	try := func(f *File, s Selection, want string) {
+		t.Helper()
+		contains.Error(t, must.Err(f.Table(s)), want)
 	}
+	try(f, Selection{Placement: numa.Remote}, "no transfers of ring, placement remote, in cache: the file has ring (placement local, in cache), ring (placement remote, off cache)")
+	try(f, Selection{Setup: "bcast"}, "no transfers of bcast")
+	try(&File{}, Selection{}, "the file has none at all")
 	contains.Error(t, must.Err(f.Y(Selection{Placement: numa.Remote})), "the file has no y of ring, placement remote")
 }
 
@@ -109,9 +103,9 @@ func TestTableOfAnUnfinishedSweep(t *testing.T) {
 	f := sparse()
 	f.Cells = append(f.Cells[:4:4], f.Cells[5:]...) // without m = 64, τ = 4
 	want := "the file lacks 1 of 6 transfers of ring, placement local, in cache, of m = 64 at τ = 4: resume its sweep, which measures what is missing"
-	if _, err := f.Table(Selection{}); !errors.Is(err, ErrUnfinished) || err.Error() != want {
-		t.Errorf("of one size: error %v, want %s", err, want)
-	}
+	err := must.Err(f.Table(Selection{}))
+	check.ErrorIs(t, err, ErrUnfinished, "of one size")
+	check.Equal(t, fmt.Sprint(err), want, "of one size")
 	// Two complete sizes are enough for a table.
 	for _, c := range f.Cells {
 		if c.Kind == TransferCell && c.Bytes == 16384 {
@@ -142,28 +136,20 @@ func TestFill(t *testing.T) {
 	pairs := func(tau int) *Table {
 		return &Table{Transfers: Curve{Sizes: []int{1}, Taus: []int{tau}, Times: [][]float64{{7e-9}}}, Overheads: []float64{0}}
 	}
-	for _, tt := range []struct {
-		table   *Table
-		sizes   []int
-		taus    []int
-		times   [][]float64 // ns
-		missing []string
-	}{
-		{must.Get(sparse().Table(Selection{})), []int{1, 64, 16384}, []int{1, 2, 3, 4}, [][]float64{{70, 120, 180, 240}, {70, 120, 180, 240}, {2940, 4000, 5000, 6000}},
-			[]string{"m = 1 was not measured: its row is that of m = 64", "not measured, but on the line between their neighbours, are τ = 3"}},
-		{pairs(2), []int{1}, []int{1, 2}, [][]float64{{7, 7}}, []string{"τ = 1 was not measured: its column is that of τ = 2"}},
-	} {
-		full, missing, err := tt.table.Fill()
-		if err != nil || !slices.Equal(full.Transfers.Sizes, tt.sizes) || !slices.Equal(full.Transfers.Taus, tt.taus) || !slices.Equal(missing, tt.missing) {
+	try := func(table *Table, sizes, taus []int, times [][]float64, lacks []string) { // times: ns
+		t.Helper()
+		full, missing, err := table.Fill()
+		if err != nil || !slices.Equal(full.Transfers.Sizes, sizes) || !slices.Equal(full.Transfers.Taus, taus) || !slices.Equal(missing, lacks) {
 			t.Errorf("%+v, missing %q, %v", full, missing, err)
 		}
-		sameTimes(t, "filled", full.Transfers.Times, tt.times)
+		sameTimes(t, "filled", full.Transfers.Times, times)
 	}
-	if _, _, err := new(Table).Fill(); err == nil {
-		t.Error("an empty table was filled")
-	}
-	if _, _, err := pairs(maxCount).Fill(); err == nil {
-		t.Error("a table of a billion columns")
+	try(must.Get(sparse().Table(Selection{})), []int{1, 64, 16384}, []int{1, 2, 3, 4}, [][]float64{{70, 120, 180, 240}, {70, 120, 180, 240}, {2940, 4000, 5000, 6000}},
+		[]string{"m = 1 was not measured: its row is that of m = 64", "not measured, but on the line between their neighbours, are τ = 3"})
+	try(pairs(2), []int{1}, []int{1, 2}, [][]float64{{7, 7}}, []string{"τ = 1 was not measured: its column is that of τ = 2"})
+	for what, table := range map[string]*Table{"an empty table": new(Table), "a table of a billion columns": pairs(maxCount)} {
+		_, _, err := table.Fill()
+		check.Error(t, err, "%s was filled", what)
 	}
 }
 
@@ -172,9 +158,7 @@ func TestFitGamma(t *testing.T) {
 	sameTimes(t, "MAX_I", fitted.Operators[0].Times, [][]float64{{2}, {20}, {800}})
 	sameTimes(t, "SUM_R", fitted.Operators[1].Times, [][]float64{{3}, {3 + 1597*56./16376}, {1600}})
 	check.Deep(t, fitted.Operators[1].Sizes, []int{4, 64, 16384}, "sizes")
-	if len(missing) != 1 || missing[0] != "γ of some operators was not measured for m = 4, 64 and follows from its neighbours" {
-		t.Errorf("missing %q", missing)
-	}
+	check.True(t, len(missing) == 1 && missing[0] == "γ of some operators was not measured for m = 4, 64 and follows from its neighbours", "missing %q", missing)
 	must.Do(WriteGammaText(&bytes.Buffer{}, fitted))
 }
 
@@ -207,9 +191,7 @@ func TestWriteCSV(t *testing.T) {
 	var b bytes.Buffer
 	must.Do(f.WriteValues(&b, ','))
 	rows := must.Get(csv.NewReader(&b).ReadAll()) // as many fields in each
-	if len(rows) != 1+len(f.Cells) {
-		t.Fatalf("%d rows for %d cells", len(rows), len(f.Cells))
-	}
+	check.Need(t, len(rows) == 1+len(f.Cells), "%d rows for %d cells", len(rows), len(f.Cells))
 	find := func(kind, setup, tau, m string) string {
 		for _, row := range rows {
 			if row[0] == kind && row[1] == setup && row[4] == tau && row[5] == m {
@@ -238,9 +220,8 @@ func TestWriteBenchmarks(t *testing.T) {
 	samples := make(map[string][]float64)
 	for r := benchfmt.NewReader(&b, "b"); r.Scan(); {
 		result := r.Result().(*benchfmt.Result)
-		if s := result.GetConfig("segment-bytes"); s != "8192" {
-			t.Fatalf("segment-bytes %q", s)
-		}
+		s := result.GetConfig("segment-bytes")
+		check.Need(t, s == "8192", "segment-bytes %q", s)
 		sec, _ := result.Value("sec/op")
 		samples[result.Name.String()] = append(samples[result.Name.String()], sec)
 	}
@@ -264,9 +245,7 @@ func TestAlone(t *testing.T) {
 	check.Equal(t, f.Alone(&c).Time, fit.Estimate{Center: 3880, Lo: 3760, Hi: 4000}, "alone") // four transfers, two waits of 60
 	ring, short := c, c
 	ring.Setup, short.Time.Center = Ring, 100
-	if f.Alone(&ring) != &ring || (&File{Cells: []Cell{c}}).Alone(&c) != &c {
-		t.Error("a transfer in a ring, or one without y, is changed")
-	}
+	check.True(t, f.Alone(&ring) == &ring && (&File{Cells: []Cell{c}}).Alone(&c) == &c, "a transfer in a ring, or one without y, is changed")
 	check.Equal(t, f.Alone(&short).Time.Center, 50, "what remains of 100 ns")
 
 	f.Launches = make([]Launch, 7)
@@ -278,7 +257,28 @@ func TestAlone(t *testing.T) {
 	f.Cells = []Cell{y, c}
 	alone := f.Alone(&f.Cells[1])
 	check.Slices(t, alone.Values(), []float64{3900, 3900, 3900, 3900, 3900, 3900, 4000}, "ns")
-	if alone.Time.Center != 3900 || alone.Time.N != 7 || f.Cells[1].Samples[0].NS != 4000 {
-		t.Errorf("got %+v of %+v", alone.Time, f.Cells[1])
+	check.True(t, alone.Time.Center == 3900 && alone.Time.N == 7 && f.Cells[1].Samples[0].NS == 4000, "got %+v of %+v", alone.Time, f.Cells[1])
+}
+
+// A trend has a row for each session in the order of time, and the cells with samples in all of them.
+func TestWriteTrend(t *testing.T) {
+	f := &File{Format: Format, Version: Version, Launches: []Launch{
+		{Session: 0, Began: "2026-02-01T03:00:00Z"}, {Session: 1, Began: "2026-01-01T03:00:05Z"}, {Session: 1, Began: "2026-01-01T03:00:00Z"}, {Session: 0, Began: "2026-02-01T03:01:00Z"},
+	}}
+	f.Provenance.Taulop = "v1.0.0"
+	add := func(k Key, samples ...Sample) {
+		f.Cells = append(f.Cells, Cell{Key: k, Transfers: 2, Samples: samples, Time: fit.Estimate{Center: samples[0].NS}})
 	}
+	ring := Key{Kind: TransferCell, Setup: Ring, Placement: numa.Local, Tau: 2, Bytes: 8192}
+	add(ring, Sample{NS: 200}, Sample{NS: 300, Launch: 1}, Sample{NS: 320, Launch: 2}, Sample{NS: 220, Launch: 3})
+	ring.Tau = 4
+	add(ring, Sample{NS: 200}, Sample{NS: 220, Launch: 3}) // not in session 1
+	var b bytes.Buffer
+	left, err := f.WriteTrend(&b)
+	const want = "time,taulop,transfer_setup_ring_placement_local_cache_in_tau_2_bytes_8192\n" +
+		"2026-01-01T03:00:00Z,v1.0.0,155\n2026-02-01T03:00:00Z,v1.0.0,105\n"
+	check.True(t, err == nil && left == 1 && b.String() == want, "%d left out, %v:\n%s\nwant\n%s", left, err, b.String(), want)
+	f.Cells = f.Cells[1:]
+	contains.Error(t, must.Err(f.WriteTrend(&b)), "each of 2 sessions")
+	check.Error(t, must.Err((&File{}).WriteTrend(&b)), "a file without sessions has a trend")
 }

@@ -26,28 +26,22 @@ func messages(ns map[int]float64) *File {
 // In sparse, L(64,1) = 100; 16384 bytes are two segments with L(S,1) = 1500 and L(S,2) = 2000; y(1) = 60, of
 // which Alone subtracts half. Between 64 and 16384 bytes transfers are interpolated.
 func TestOverheadsOfMessages(t *testing.T) {
-	for _, tt := range []struct {
-		name     string
-		messages map[int]float64
-		want     []float64 // o, ns, m rising
-		table    []float64 // as a table has them
-		below    string
-	}{
-		{"two sizes", map[int]float64{64: 230, 16384: 5100}, []float64{90, 160}, []float64{90, 160}, ""},
-		{"below zero", map[int]float64{64: 90, 16384: 5100}, []float64{-50, 160}, []float64{0, 160},
-			"o(m) is below zero (placement local, in cache), -50 ns of m = 64: a message alone took less than its transfers; it counts as 0 there"},
-		{"a size without transfers", map[int]float64{64 + (16384-64)/2: 3700}, []float64{3700 - 2*(800-30)}, []float64{2160, 2160}, ""},
-	} {
-		f := messages(tt.messages)
-		if tt.name == "a size without transfers" { // of one segment
+	try := func(name string, times map[int]float64, want, filled []float64, below string) { // want: o, ns, m rising; filled: as a table has them
+		t.Helper()
+		f := messages(times)
+		if name == "a size without transfers" { // of one segment
 			f.Plan.SegmentBytes = 16384
 		}
 		got := lists.Map(f.Overheads(Selection{}), func(o Overhead) float64 { return math.Round(o.Time.Center*1e6) / 1e6 })
-		check.Slices(t, got, tt.want, "%s: o in ns", tt.name)
+		check.Slices(t, got, want, "%s: o in ns", name)
 		table := must.Get(f.Table(Selection{}))
-		sameTimes(t, tt.name, [][]float64{table.Overheads}, [][]float64{tt.table})
-		contains.Error(t, f.BelowZero(Selection{}), tt.below)
+		sameTimes(t, name, [][]float64{table.Overheads}, [][]float64{filled})
+		contains.Error(t, f.BelowZero(Selection{}), below)
 	}
+	try("two sizes", map[int]float64{64: 230, 16384: 5100}, []float64{90, 160}, []float64{90, 160}, "")
+	try("below zero", map[int]float64{64: 90, 16384: 5100}, []float64{-50, 160}, []float64{0, 160},
+		"o(m) is below zero (placement local, in cache), -50 ns of m = 64: a message alone took less than its transfers; it counts as 0 there")
+	try("a size without transfers", map[int]float64{64 + (16384-64)/2: 3700}, []float64{3700 - 2*(800-30)}, []float64{2160, 2160}, "")
 }
 
 // Differences are paired by launch, so that a slow launch does not change o.
@@ -70,9 +64,7 @@ func TestOverheadsByLaunches(t *testing.T) {
 	add(Key{Kind: TransferCell, Setup: Isolated, Bytes: 64}, 200)
 	add(Key{Kind: MessageCell, Bytes: 64, Variant: Segmented}, 210)
 	o := f.Overheads(Selection{})
-	if len(o) != 1 || o[0].Time.Center != 20 || o[0].Time.Lo != 10 || o[0].Time.Hi != 30 || o[0].Time.N != 7 {
-		t.Errorf("%+v, want 10 times 1, 2 and 3", o)
-	}
+	check.True(t, len(o) == 1 && o[0].Time.Center == 20 && o[0].Time.Lo == 10 && o[0].Time.Hi == 30 && o[0].Time.N == 7, "%+v, want 10 times 1, 2 and 3", o)
 }
 
 // Messages of an MPI library come before segmented ones, and messages before o(m) of older sweeps.
@@ -113,9 +105,7 @@ func TestExchangeOverheads(t *testing.T) {
 	add(ExchangeCell, "", 64, 0, 450)
 	add(ExchangeCell, "", 16384, 0, 4120)
 	all := f.ExchangeOverheads(Selection{})
-	if len(all) != 3 || all[0].Time.Center != -40 || all[1].Time.Center != 50 || all[2].Time.Center != 120 {
-		t.Fatalf("%+v, want -40, 50 and 120 ns", all)
-	}
+	check.Need(t, len(all) == 3 && all[0].Time.Center == -40 && all[1].Time.Center == 50 && all[2].Time.Center == 120, "%+v, want -40, 50 and 120 ns", all)
 	for m, want := range map[int]float64{0: -40, 64: 50, 8224: 85, 16384: 120, 1 << 20: 120} {
 		check.Near(t, 1e9*OverheadAt(all, m), want, 1e-6, "o(%d), ns", m)
 	}
@@ -124,7 +114,6 @@ func TestExchangeOverheads(t *testing.T) {
 	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Setup == Sendrecv || c.Kind == ExchangeCell })
 	add(ExchangeCell, "", 64, 0, 450)
 	add(TransferCell, Ring, 64, 1, 420)
-	if all := f.ExchangeOverheads(Selection{}); len(all) != 1 || all[0].Time.Center != 30 {
-		t.Errorf("%+v, want 30 ns beyond ring", all)
-	}
+	all = f.ExchangeOverheads(Selection{})
+	check.True(t, len(all) == 1 && all[0].Time.Center == 30, "%+v, want 30 ns beyond ring", all)
 }

@@ -35,9 +35,8 @@ func TestP(t *testing.T) {
 		want      float64
 	}{{8, 1024, false, 80e-9}, {8, 4096, false, 300e-9}, {8, 2560, false, 190e-9}, {8, 4096, true, 900e-9}, {64, 4096, false, 920e-9}} {
 		curve := must.Get(f.P(tt.stride, tt.off))
-		if got, beyond := curve.At(tt.m, 7); math.Abs(got-tt.want) > 1e-15 || beyond {
-			t.Errorf("p(%d,%d) = %v, %v; want %v", tt.m, tt.stride, got, beyond, tt.want)
-		}
+		got, beyond := curve.At(tt.m, 7)
+		check.True(t, math.Abs(got-tt.want) <= 1e-15 && !beyond, "p(%d,%d) = %v, %v; want %v", tt.m, tt.stride, got, beyond, tt.want)
 	}
 	contains.Error(t, must.Err(f.P(16, false)), "there are those of 8, 64, 512")
 	check.ErrorIs(t, must.Err(sparse().P(8, false)), ErrUnpacked, "nothing packed")

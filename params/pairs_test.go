@@ -28,9 +28,7 @@ func TestPairs(t *testing.T) {
 	f = reread(t, written(t, f))
 	p := must.Get(f.Pairs())
 	levels := []PairLevel{{"shared L3", 3, []float64{52, 600}}, {"nodes 21 apart", 1, []float64{200, 0}}}
-	if p.CPUs.String() != "0-2,8" || len(p.Pairs) != 4 || !reflect.DeepEqual(p.Levels, levels) {
-		t.Fatalf("%+v", p)
-	}
+	check.Need(t, p.CPUs.String() == "0-2,8" && len(p.Pairs) == 4 && reflect.DeepEqual(p.Levels, levels), "%+v", p)
 	last := p.Pairs[2]
 	check.True(t, last.From == 0 && last.To == 8 && math.IsNaN(last.Times[1].Center), "%+v", last)
 	near, far := p.Curve(0), p.Curve(1)
@@ -40,9 +38,8 @@ func TestPairs(t *testing.T) {
 	at, _ := far.At(4096, 1)
 	check.True(t, at >= 200e-9 && !math.IsInf(at, 0), "a level with null transfers alone: %g s", at)
 	f.Provenance.Levels = nil
-	if p = must.Get(f.Pairs()); len(p.Levels) != 1 || p.Levels[0].Pairs != 4 {
-		t.Errorf("without levels: %+v", p)
-	}
+	p = must.Get(f.Pairs())
+	check.True(t, len(p.Levels) == 1 && p.Levels[0].Pairs == 4, "without levels: %+v", p)
 	invalid := Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1}.Named("2-0")}
 	for says, f := range map[string]*File{"no pairs": pairFile(), "has no pairs": pairFile(pairCell(0, 1, 64, 0)), "is no pair of CPUs": pairFile(invalid)} {
 		contains.Error(t, must.Err(f.Pairs()), says)
@@ -62,9 +59,7 @@ func TestHomes(t *testing.T) {
 	if reader.Home != ReaderHome || len(reader.Pairs) != 3 || reader.Levels[0].Median[0] != 50 || reader.Levels[1].Median[0] != 112 || reader.Measured(0) || !reader.Measured(1) {
 		t.Errorf("%+v", reader)
 	}
-	if third.Home != ThirdHome || len(third.Pairs) != 1 || third.Levels[0].Median[0] != 90 || p.Levels[1].Median[0] != 177 {
-		t.Errorf("%+v", third)
-	}
+	check.True(t, third.Home == ThirdHome && len(third.Pairs) == 1 && third.Levels[0].Median[0] == 90 && p.Levels[1].Median[0] == 177, "%+v", third)
 	one, _ := p.Curve(1).At(1, 1)
 	check.Near(t, one, 177e-9, 1e-15, "f(1), s")
 }

@@ -18,24 +18,20 @@ import (
 // first that measured it, the closest level first.
 func TestChannels(t *testing.T) {
 	m := numatest.EPYC(2, 4, 2, 4, 1)
-	for _, tt := range []struct {
-		levels   numa.Levels
-		policies []numa.Policy
-		want     []params.Channel
-	}{
-		{m.Levels(m.Allowed), []numa.Policy{numa.Local, numa.AcrossL3, numa.AcrossNodes, numa.AcrossPackages, numa.Remote},
-			[]params.Channel{{Level: 0, Placement: numa.Local}, {Level: 1, Placement: numa.AcrossL3}, {Level: 2, Placement: numa.AcrossNodes}, {Level: 3, Placement: numa.AcrossPackages}}},
-		{m.Levels(m.Allowed), []numa.Policy{numa.Local, numa.Spread}, []params.Channel{{Level: 0, Placement: numa.Local}, {Level: 2, Placement: numa.Spread}}},
-		{m.Levels(m.Allowed), []numa.Policy{numa.Farthest, numa.L3}, []params.Channel{{Level: 0, Placement: numa.L3}, {Level: 3, Placement: numa.Farthest}}},
-		{nil, []numa.Policy{numa.Local}, []params.Channel{{Level: -1, Placement: numa.Local}}},
-	} {
-		f := &params.File{Plan: params.Plan{Policies: tt.policies}}
-		f.Provenance.Levels = tt.levels
-		for _, policy := range tt.policies {
+	try := func(levels numa.Levels, policies []numa.Policy, want []params.Channel) {
+		t.Helper()
+		f := &params.File{Plan: params.Plan{Policies: policies}}
+		f.Provenance.Levels = levels
+		for _, policy := range policies {
 			f.Placements = append(f.Placements, must.Get(m.Place(policy, 16)))
 		}
-		check.Slices(t, f.Channels(params.Selection{}), tt.want, "%v", tt.policies)
+		check.Slices(t, f.Channels(params.Selection{}), want, "%v", policies)
 	}
+	try(m.Levels(m.Allowed), []numa.Policy{numa.Local, numa.AcrossL3, numa.AcrossNodes, numa.AcrossPackages, numa.Remote},
+		[]params.Channel{{Level: 0, Placement: numa.Local}, {Level: 1, Placement: numa.AcrossL3}, {Level: 2, Placement: numa.AcrossNodes}, {Level: 3, Placement: numa.AcrossPackages}})
+	try(m.Levels(m.Allowed), []numa.Policy{numa.Local, numa.Spread}, []params.Channel{{Level: 0, Placement: numa.Local}, {Level: 2, Placement: numa.Spread}})
+	try(m.Levels(m.Allowed), []numa.Policy{numa.Farthest, numa.L3}, []params.Channel{{Level: 0, Placement: numa.L3}, {Level: 3, Placement: numa.Farthest}})
+	try(nil, []numa.Policy{numa.Local}, []params.Channel{{Level: -1, Placement: numa.Local}})
 }
 
 // Launches that began at CPU 8 took 10 % longer than launches at CPU 0.

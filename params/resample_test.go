@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
@@ -37,9 +38,7 @@ func TestResampled(t *testing.T) {
 			}
 			centers[a] = true
 		}
-		if len(centers) < 3 || f.Cells[2].Time.Center != 8 || f.Cells[0].Samples[4].NS != 5 {
-			t.Errorf("50 draws of %+v have the centres %v", f.Cells, centers)
-		}
+		check.True(t, len(centers) >= 3 && f.Cells[2].Time.Center == 8 && f.Cells[0].Samples[4].NS == 5, "50 draws of %+v have the centres %v", f.Cells, centers)
 	}
 }
 
@@ -61,8 +60,7 @@ func TestResampledStates(t *testing.T) {
 		for _, x := range drawn.Cells[0].Samples {
 			mean += x.NS / float64(len(drawn.Cells[0].Samples))
 		}
-		if got := drawn.Cells[0].Time.Center; f.Cells[0].Time.Center != 90 || math.Abs(got-mean) > 1e-9 {
-			t.Errorf("%g ns, drawn %g, want 90 and %g", f.Cells[0].Time.Center, got, mean)
-		}
+		got := drawn.Cells[0].Time.Center
+		check.True(t, f.Cells[0].Time.Center == 90 && math.Abs(got-mean) <= 1e-9, "%g ns, drawn %g, want 90 and %g", f.Cells[0].Time.Center, got, mean)
 	}
 }

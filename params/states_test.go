@@ -65,15 +65,12 @@ func TestStates(t *testing.T) {
 	f := moved(t)
 	states := f.States()
 	// Of nine seconds four are of the first state, and a fifth of the second in which the state changed.
-	if len(states) != 2 || !near(states[0].NS, 60, 0.02) || !near(states[1].NS, 240, 0.02) || !near(states[0].Share, 4.2/9, 0.01) {
-		t.Fatalf("%+v", states)
-	}
+	check.Need(t, len(states) == 2 && near(states[0].NS, 60, 0.02) && near(states[1].NS, 240, 0.02) && near(states[0].Share, 4.2/9, 0.01), "%+v", states)
 	check.Equal(t, states[0].Percent()+states[1].Percent(), 100, "percent of all states")
 	// The weighted mean, within its interval.
 	want := 2 * (states[0].Share*500 + states[1].Share*1500)
-	if e := f.Cells[0].Time; !near(e.Center, want, 0.01) || !(e.Lo < e.Center && e.Center < e.Hi) || e.Sessions != 2 {
-		t.Errorf("%+v, want %g", e, want)
-	}
+	e := f.Cells[0].Time
+	check.True(t, near(e.Center, want, 0.01) && e.Lo < e.Center && e.Center < e.Hi && e.Sessions == 2, "%+v, want %g", e, want)
 	for ns, transfer := range map[float64]float64{60: 500, 55: 500, 250: 1500} {
 		in := must.Get(f.InState(2, State{NS: ns}))
 		check.Near(t, in.Cells[0].Segment().Center, transfer, 0.01*transfer, "%g ns", ns)
@@ -86,13 +83,8 @@ func TestStates(t *testing.T) {
 	}
 	// A launch is one replicate, however many samples it has.
 	check.Equal(t, Paired(f, &f.Cells[0], &f.Cells[1]).Launches(), len(f.Launches), "ratios and launches")
-	for _, tt := range []struct {
-		workers int
-		ns      float64
-		says    string
-	}{{2, 120, "there is no state in which a flag takes 120 ns; there are 60"}, {1, 0.1, "in one state all the time"}} {
-		contains.Error(t, must.Err(f.InState(tt.workers, State{NS: tt.ns})), tt.says)
-	}
+	contains.Error(t, must.Err(f.InState(2, State{NS: 120})), "there is no state in which a flag takes 120 ns; there are 60")
+	contains.Error(t, must.Err(f.InState(1, State{NS: 0.1})), "in one state all the time")
 	// Writing and reading keeps the states.
 	again := reread(t, written(t, f)).States()
 	check.True(t, len(again) == 2 && again[0] == states[0] && again[1] == states[1], "%+v, were %+v", again, states)
@@ -149,18 +141,10 @@ func TestExportByState(t *testing.T) {
 	far := must.Get(f.InState(2, State{NS: 240}))
 	still := *far
 	still.Cells, still.state = far.Cells[1:], nil
-	for _, tt := range []struct {
-		name                 string
-		f                    *File
-		states               []string // by rows of CSV, in tens of ns; "": none
-		benchmarks, inStates int
-	}{
-		{"both", f, []string{"6", "24", ""}, 40 * (1 + 9), 40 * 9},
-		{"far", far, []string{"24", "24"}, 40 * (1 + 4), 0},
-		{"one state", &still, nil, 40, 0},
-	} {
+	try := func(name string, f *File, want []string, benchmarks, inStates int) { // want: by rows of CSV, in tens of ns; "": none
+		t.Helper()
 		var b bytes.Buffer
-		must.Do(tt.f.WriteValues(&b, ','))
+		must.Do(f.WriteValues(&b, ','))
 		rows := must.Get(csv.NewReader(&b).ReadAll())
 		var states []string
 		for _, row := range rows[1:] {
@@ -169,13 +153,15 @@ func TestExportByState(t *testing.T) {
 				states = append(states, map[bool]string{true: fmt.Sprintf("%.0f", ns/10)}[err == nil])
 			}
 		}
-		check.Slices(t, states, tt.states, "%s: states", tt.name)
+		check.Slices(t, states, want, "%s: states", name)
 		b.Reset()
-		must.Do(tt.f.WriteBenchmarks(&b))
-		if n, in := strings.Count(b.String(), "\nBenchmark"), strings.Count(b.String(), "/state="); n != tt.benchmarks || in != tt.inStates {
-			t.Errorf("%s: %d results, %d in states, want %d and %d", tt.name, n, in, tt.benchmarks, tt.inStates)
-		}
+		must.Do(f.WriteBenchmarks(&b))
+		got := [2]int{strings.Count(b.String(), "\nBenchmark"), strings.Count(b.String(), "/state=")}
+		check.Equal(t, got, [2]int{benchmarks, inStates}, "%s: results, and those in states", name)
 	}
+	try("both", f, []string{"6", "24", ""}, 40*(1+9), 40*9)
+	try("far", far, []string{"24", "24"}, 40*(1+4), 0)
+	try("one state", &still, nil, 40, 0)
 }
 
 // Each pair of CPUs has its own shares of states: of three pairs one is near for a quarter of the time, one for
@@ -252,12 +238,10 @@ func TestSortTakesCPUsOfACellTogether(t *testing.T) {
 	f.Cells = []Cell{c}
 	f.FindStates(0, looks)
 	s := f.Sort()
-	if states := s.States(2); len(states) != 2 {
-		t.Fatalf("states %v, want two", states)
-	}
-	if near, far := len(s.In(&c, 0)), len(s.In(&c, 1)); near != 5 || far != 15 {
-		t.Errorf("%d samples of the state of 93 ns and %d of that of 450, want 5 and 15", near, far)
-	}
+	states := s.States(2)
+	check.Need(t, len(states) == 2, "states %v, want two", states)
+	near, far := len(s.In(&c, 0)), len(s.In(&c, 1))
+	check.True(t, near == 5 && far == 15, "%d samples of the state of 93 ns and %d of that of 450, want 5 and 15", near, far)
 }
 
 // A session with too few looks to find states has those of other sessions.
@@ -271,14 +255,12 @@ func TestFewLooks(t *testing.T) {
 		}
 		f.FindStates(session, f.Looks())
 	}
-	if few := f.Watches[1].States; len(few) != 1 {
-		t.Fatalf("%v: 12 looks tell states", few)
-	}
+	few := f.Watches[1].States
+	check.Need(t, len(few) == 1, "%v: 12 looks tell states", few)
 	s := f.Sort()
 	for _, x := range f.Cells[0].Samples {
-		if want := int(x.NS) / 300; s.Of(x) != want {
-			t.Fatalf("%+v is of state %d of %v, want %d", x, s.Of(x), s.States(2), want)
-		}
+		want := int(x.NS) / 300
+		check.Need(t, s.Of(x) == want, "%+v is of state %d of %v, want %d", x, s.Of(x), s.States(2), want)
 	}
 	for _, state := range s.watches[1].States {
 		check.Near(t, state.Share, 0.5, 0.01, "share of %+v", state)

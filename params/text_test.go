@@ -28,9 +28,7 @@ func published(t testing.TB, names ...string) map[string][]byte {
 	}
 	for _, name := range names {
 		paths, err := filepath.Glob(filepath.Join(shared, "params", "*", name))
-		if err != nil || len(paths) == 0 {
-			t.Fatalf("no %s in TAULOP_SHARED: %v", name, err)
-		}
+		check.Need(t, err == nil && len(paths) != 0, "no %s in TAULOP_SHARED: %v", name, err)
 		for _, path := range paths {
 			files[path] = must.Get(os.ReadFile(path))
 		}
@@ -52,23 +50,16 @@ func TestReadText(t *testing.T) {
 		{"all of it", "\xef\xbb\xbf\r\n" + strings.ReplaceAll(small, "\n", " \t\r\n") + "\x1a"},
 	} {
 		table, err := ReadText(strings.NewReader(form.text), "SHM.txt")
-		if err != nil {
-			t.Errorf("%s: %v", form.name, err)
-			continue
-		}
+		check.Need(t, err == nil, "%s: %v", form.name, err)
 		l, _ := table.L(64, 2)
 		o, _ := table.O(64)
-		if l != 0.6 || o != 0.4 || len(table.Transfers.Sizes) != 2 || len(table.Transfers.Taus) != 2 {
-			t.Errorf("%s: read as %+v", form.name, table)
-		}
+		check.True(t, l == 0.6 && o == 0.4 && len(table.Transfers.Sizes) == 2 && len(table.Transfers.Taus) == 2, "%s: read as %+v", form.name, table)
 	}
 }
 
 func TestReadTextRefuses(t *testing.T) {
 	with := func(old, new string) string {
-		if !strings.Contains(small, old) {
-			t.Fatalf("%q is not in the sample", old)
-		}
+		check.Need(t, strings.Contains(small, old), "%q is not in the sample", old)
 		return strings.Replace(small, old, new, 1)
 	}
 	for _, tt := range []struct{ name, text, says string }{
@@ -97,11 +88,8 @@ func TestReadTextRefuses(t *testing.T) {
 		{"megabyte of tabs", with("64", "64"+strings.Repeat("\t", 1<<20-100)), "f:5: 1048"},
 	} {
 		table, err := ReadText(strings.NewReader(tt.text), "f")
-		if table != nil || err == nil || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%s: error %q, want one with %q", tt.name, err, tt.says)
-		} else if len(err.Error()) > 300 {
-			t.Errorf("%s: an error of %d bytes", tt.name, len(err.Error()))
-		}
+		contains.Error(t, err, tt.says)
+		check.True(t, table == nil && len(fmt.Sprint(err)) <= 300, "%s: a table beside the error, or one of %d bytes", tt.name, len(fmt.Sprint(err)))
 	}
 }
 
@@ -148,17 +136,13 @@ func TestReadTextWithoutLineEnd(t *testing.T) {
 	} {
 		table := must.Get(ReadText(strings.NewReader(strings.Replace(small, "0.6\n", tt.last, 1)), "f"))
 		check.Equal(t, fmt.Sprint(table.Doubt), cmp.Or(tt.doubt, "<nil>"), "%q: doubt %v", tt.last, table.Doubt)
-		if f := FromText(table, nil); (tt.doubt == "") != (len(f.Warnings) == 0) {
-			t.Errorf("%q: the file's warnings are %q", tt.last, f.Warnings)
-		}
+		check.Equal(t, len(FromText(table, nil).Warnings) > 0, tt.doubt != "", "%q: the file has a warning", tt.last)
 	}
 	for path, data := range published(t, "SHM.txt", "TCP.txt", "IB.txt") {
 		cut := bytes.TrimRight(data, "\t\n")
 		for lost, word := range []string{"stands", "digits", "digits"} {
 			table := must.Get(ReadText(bytes.NewReader(cut[:len(cut)-lost]), path))
-			if table.Doubt == nil || !strings.HasSuffix(table.Doubt.Error(), word) {
-				t.Errorf("%s without its last %d digits: doubt %v", path, lost, table.Doubt)
-			}
+			check.True(t, table.Doubt != nil && strings.HasSuffix(table.Doubt.Error(), word), "%s without its last %d digits: doubt %v", path, lost, table.Doubt)
 		}
 	}
 	for path, data := range published(t, "gamma.txt") {

@@ -3,10 +3,10 @@ package params
 import (
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
@@ -44,54 +44,44 @@ func TestTransports(t *testing.T) {
 	f := reread(t, written(t, overCMA()))
 	table := must.Get(f.Table(Selection{}))
 	check.True(t, table.Transfers.Times[0][0] == 100e-9 && len(table.Transfers.Taus) == 1, "segments: %+v", table)
-	check.Equal(t, len(f.Transfers()), 2, "tables of segments") // of two sizes
-	for _, tt := range []struct {
-		buffers        Buffers
-		setup          string
-		alone, several float64
-		off            float64 // alone
-	}{
-		{Rewritten, "", 1000, 1200, 10000},
-		{Rewritten, Ping, 1000, 1100, 10000},
-		{Unchanged, Sendrecv, 2000, 2200, 10000},
-		{Copied, Ping, 3000, 3100, 30000},
-	} {
-		s := must.Get(f.Select(Selection{Setup: tt.setup, Transport: CMA, Buffers: tt.buffers}))
+	check.Equal(t, len(f.Transfers()), 2, "tables of segments")                    // of two sizes
+	try := func(buffers Buffers, setup string, alone, several, offCache float64) { // offCache: alone
+		t.Helper()
+		s := must.Get(f.Select(Selection{Setup: setup, Transport: CMA, Buffers: buffers}))
 		table := must.Get(f.Table(s))
-		for tau, ns := range map[int]float64{1: tt.alone, 2: tt.several} {
-			if s, beyond := table.L(1024, tau); s != ns/1e9 || beyond {
-				t.Errorf("%v, %s: L(1024,%d) = %g s, extrapolated %v; want %g ns", tt.buffers, tt.setup, tau, s, beyond, ns)
-			}
+		for tau, ns := range map[int]float64{1: alone, 2: several} {
+			s, beyond := table.L(1024, tau)
+			check.True(t, s == ns/1e9 && !beyond, "%v, %s: L(1024,%d) = %g s, extrapolated %v; want %g ns", buffers, setup, tau, s, beyond, ns)
 		}
 		s.OffCache = true
 		off := must.Get(f.Table(s))
 		one, _ := off.L(1024, 1)
-		check.Equal(t, one, tt.off/1e9, "%v, %s: off cache L(1024,1), s", tt.buffers, tt.setup)
+		check.Equal(t, one, offCache/1e9, "%v, %s: off cache L(1024,1), s", buffers, setup)
 		o, _ := table.O(1024)
 		check.True(t, o == 0, "o = %g s, want 0", o)
-		check.Equal(t, must.Get(f.Y(Selection{Setup: Ping, Transport: CMA, Buffers: tt.buffers})).Times[0][0], 50e-9, "y")
+		check.Equal(t, must.Get(f.Y(Selection{Setup: Ping, Transport: CMA, Buffers: buffers})).Times[0][0], 50e-9, "y")
 	}
+	try(Rewritten, "", 1000, 1200, 10000)
+	try(Rewritten, Ping, 1000, 1100, 10000)
+	try(Unchanged, Sendrecv, 2000, 2200, 10000)
+	try(Copied, Ping, 3000, 3100, 30000)
 	check.Equal(t, must.Get(f.Table(Selection{Buffers: Unchanged})).Transfers.Times[0][0], 100e-9, "segments have one state")
 	check.Error(t, must.Err(f.Table(Selection{Segments: 8})), "transfers through buffers of two segments serve for eight")
 }
 
 func TestSelectRefuses(t *testing.T) {
-	for _, tt := range []struct {
-		s    Selection
-		with []string // of the plan
-		says string
-	}{
-		{Selection{Transport: "xpmem"}, []string{"xpmem"}, "no transfers over xpmem yet"},
-		{Selection{Transport: "xpmem"}, nil, "no transfers over xpmem: measure them"},
-		{Selection{Transport: CMA, Buffers: Unchanged}, nil, "rewritten alone"},
-	} {
+	try := func(s Selection, says string, with ...string) { // with: of the plan
+		t.Helper()
 		f := overCMA()
-		f.Plan.With = tt.with
+		f.Plan.With = with
 		f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.OffCache || c.Buffers == Unchanged })
-		if _, err := f.Select(tt.s); err == nil || !strings.Contains(err.Error(), tt.says) || errors.Is(err, ErrUnfinished) != (tt.with != nil) {
-			t.Errorf("%+v: %v, want %s", tt, err, tt.says)
-		}
+		err := must.Err(f.Select(s))
+		contains.Error(t, err, says)
+		check.Equal(t, errors.Is(err, ErrUnfinished), with != nil, "%v: unfinished", err)
 	}
+	try(Selection{Transport: "xpmem"}, "no transfers over xpmem yet", "xpmem")
+	try(Selection{Transport: "xpmem"}, "no transfers over xpmem: measure them")
+	try(Selection{Transport: CMA, Buffers: Unchanged}, "rewritten alone")
 }
 
 // A file with several kinds of buffers has tables of the first, or of those nearest to a selection.
@@ -115,25 +105,21 @@ func TestBuffers(t *testing.T) {
 	}
 	add(CopyCell, "", 1, 64, 0, 0, 7)
 	again := reread(t, written(t, f))
-	for _, tt := range []struct {
-		segments, size     int // selected
-		number, bytes      int // measured
-		y, short, long, l1 float64
-	}{
-		{0, 0, 2, 8192, 10, 100, 1000, 500},
-		{3, 16384, 2, 32768, 10, 100, 1020, 520},
-		{4, 20000, 8, 32768, 11, 101, 1021, 520},
-		{100, 1, 8, 1024, 11, 101, 1011, 510},
-		{1, 9000, 2, 8192, 10, 100, 1000, 500},
-	} {
-		s := must.Get(again.Select(Selection{Segments: tt.segments, SegmentBytes: tt.size}))
-		check.True(t, s.Segments == tt.number && s.SegmentBytes == tt.bytes, "%d segments of %d: %+v", tt.segments, tt.size, s)
+	try := func(segments, size, number, bytes int, wait, short, long, l1 float64) { // segments, size: selected; number, bytes: measured
+		t.Helper()
+		s := must.Get(again.Select(Selection{Segments: segments, SegmentBytes: size}))
+		check.True(t, s.Segments == number && s.SegmentBytes == bytes, "%d segments of %d: %+v", segments, size, s)
 		table := must.Get(again.Table(s))
 		y := must.Get(again.Y(s))
 		got := []float64{y.Times[0][1], table.Transfers.Times[0][1], table.Transfers.Times[1][1], table.Transfers.Times[1][0]}
-		want := []float64{tt.y / 1e9, tt.short / 1e9, tt.long / 1e9, (tt.l1 - 2.5) / 1e9} // half of y(1) is subtracted from isolated transfers
-		check.Slices(t, got, want, "%d segments of %d", tt.segments, tt.size)
+		want := []float64{wait / 1e9, short / 1e9, long / 1e9, (l1 - 2.5) / 1e9} // half of y(1) is subtracted from isolated transfers
+		check.Slices(t, got, want, "%d segments of %d", segments, size)
 	}
+	try(0, 0, 2, 8192, 10, 100, 1000, 500)
+	try(3, 16384, 2, 32768, 10, 100, 1020, 520)
+	try(4, 20000, 8, 32768, 11, 101, 1021, 520)
+	try(100, 1, 8, 1024, 11, 101, 1011, 510)
+	try(1, 9000, 2, 8192, 10, 100, 1000, 500)
 	// A selection without buffers takes the first.
 	table := must.Get(again.Table(Selection{}))
 	check.True(t, table.Transfers.Times[1][1] == 1000/1e9 && len(again.Transfers()) == 2, "%+v", table)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 )
 
 // BenchmarkLooks compares samples with looks and without them, in turn. A pair counts if glances
@@ -31,9 +32,7 @@ func BenchmarkLooks(b *testing.B) {
 	for _, c := range cells {
 		b.Run(c.name, func(b *testing.B) {
 			team, ctx := team(b, 2), context.Background()
-			if team.Placement().Oversubscribed {
-				b.Skip("needs 2 CPUs")
-			}
+			skip.If(b, team.Placement().Oversubscribed, "needs 2 CPUs")
 			if c.Segments = 2; c.Bytes > 0 {
 				c.SegmentBytes = segment
 			}
@@ -66,9 +65,7 @@ func BenchmarkLooks(b *testing.B) {
 					}
 				}
 			}
-			if len(took[0]) == 0 {
-				b.Skip("the machine was in no state for long enough, or slowed all the time")
-			}
+			skip.If(b, len(took[0]) == 0, "the machine was in no state for long enough, or slowed all the time")
 			b.ReportMetric(median(took[1])/median(took[0]), "ratio")
 			b.ReportMetric(100*(1-median(spent[0])/median(spent[1])), "%looks")
 			b.ReportMetric(float64(len(took[0])), "pairs")

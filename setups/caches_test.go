@@ -6,6 +6,7 @@ import (
 
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -41,9 +42,7 @@ func (t *Team) known(tb testing.TB) bool {
 // Of an arena that a cache holds more is found there than of a large one.
 func TestHeld(t *testing.T) {
 	team := team(t, 1)
-	if !team.known(t) {
-		t.Skip("memory is as fast as caches here")
-	}
+	skip.If(t, !team.known(t), "memory is as fast as caches here")
 	small, large := 0., 1.
 	for range 10 { // others use the caches, too
 		if small, large = must.Get(team.held(2<<20)), must.Get(team.held(256<<20)); small > large {

@@ -55,9 +55,7 @@ func TestEveryCollectiveKeepsItsPromise(t *testing.T) {
 				for _, s := range schedules(t, p, m) {
 					c := Collective{Schedule: s, Segments: 2, SegmentBytes: 1024, Operator: &sum, Runs: 2, ArenaBytes: arena}
 					times, err := team.RunCollective(context.Background(), c)
-					if err != nil || len(times) < 1 || !(slices.Min(times) >= 0) {
-						t.Fatalf("%s %+v arena=%d: %v, %v", s.Algorithm, s.Call, arena, times, err)
-					}
+					check.Need(t, err == nil && len(times) >= 1 && slices.Min(times) >= 0, "%s %+v arena=%d: %v, %v", s.Algorithm, s.Call, arena, times, err)
 				}
 			}
 		}

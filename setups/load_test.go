@@ -9,6 +9,7 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/shm"
 )
@@ -39,9 +40,7 @@ func TestLoadIsChecked(t *testing.T) {
 // in an arena is found.
 func TestLoaded(t *testing.T) {
 	team := team(t, 2)
-	if team.Placement().Oversubscribed {
-		t.Skip("needs 2 CPUs")
-	}
+	skip.If(t, team.Placement().Oversubscribed, "needs 2 CPUs")
 	passes := Passes{Bytes: 4 << 10, Laid: "zeros", ArenaBytes: 64 << 10,
 		Lay:   func(mem []byte, _ int) { clear(mem) },
 		Pass:  func([]byte, int) float64 { return 0 },
@@ -56,9 +55,7 @@ func TestLoaded(t *testing.T) {
 	full, slow := math.Inf(1), 0.
 	for try := 0; try < 20 && !(slow > 10*full); try++ {
 		fast, err := sample(&Load{ArenaBytes: arena})
-		if err != nil || !(fast > 0) {
-			t.Fatalf("%g ns a line, %v", fast, err)
-		}
+		check.Need(t, err == nil && fast > 0, "%g ns a line, %v", fast, err)
 		ns := must.Get(sample(&Load{arena, time.Hour}))
 		full, slow = min(full, fast), max(slow, ns)
 	}
@@ -85,22 +82,15 @@ func TestLoadedPair(t *testing.T) {
 func TestLoads(t *testing.T) {
 	place := place(t, 1)
 	r, err := shm.MapPrivate(ArenaOf(must.Get(numa.Discover("/")), place, ArenaCaches))
-	if err != nil {
-		t.Skip(err)
-	}
+	skip.Error(t, err)
 	defer r.Close()
 	mem := r.Bytes()
 	lay(mem, pattern(0), 0)
 	l := loadsOf(mem, 0)
-	if l.Buffers != 1 || l.Next <= 0 || l.Flushed <= 0 || l.Cached <= 0 {
-		t.Skipf("%+v: nothing can be flushed here", l)
-	}
-	if at := differ(mem, pattern(0), 0); at >= 0 {
-		t.Fatalf("byte %d of the arena is another now", at)
-	}
-	if l.Flushed < 3*l.Cached {
-		t.Skipf("%+v: memory is as fast as caches here", l)
-	}
+	skip.If(t, l.Buffers != 1 || l.Next <= 0 || l.Flushed <= 0 || l.Cached <= 0, "%+v: nothing can be flushed here", l)
+	at := differ(mem, pattern(0), 0)
+	check.Need(t, at < 0, "byte %d of the arena is another now", at)
+	skip.If(t, l.Flushed < 3*l.Cached, "%+v: memory is as fast as caches here", l)
 	const small = 4 << 20
 	var share [2]float64
 	for range 10 { // other processes use the caches, too, and may evict both
@@ -115,9 +105,7 @@ func TestLoads(t *testing.T) {
 			break
 		}
 	}
-	if share[0] < 0.5 {
-		t.Skipf("others leave %.0f %% of %d MB in caches", 100*share[0], small>>20)
-	}
+	skip.If(t, share[0] < 0.5, "others leave %.0f %% of %d MB in caches", 100*share[0], small>>20)
 	check.AtLeast(t, share[0], share[1], "share of %d MB in a cache, beside that of %d MB", small>>20, len(mem)>>20)
 	check.Equal(t, loadsOf(mem[:1<<20], 0).Buffers, 0, "arenas read, of 1 MB, which has too few pages")
 }

@@ -13,7 +13,9 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/reduce"
 	"github.com/taulop/taulop/shm"
@@ -37,9 +39,7 @@ func processTeam(t *testing.T, tau int) *Team {
 
 // skipForbidden skips the test if the kernel forbids single copies.
 func skipForbidden(t *testing.T, err error) {
-	if err != nil && strings.Contains(err.Error(), shm.ErrForbidden.Error()) {
-		t.Skip(err)
-	}
+	skip.If(t, err != nil && strings.Contains(err.Error(), shm.ErrForbidden.Error()), "%v", err)
 }
 
 // Every byte arrives: by single copies and through segments, with rewritten and unchanged send buffers,
@@ -77,9 +77,7 @@ func testProcesses(t *testing.T, team *Team, sum *reduce.Operator) (longest floa
 			c.Schedule, c.Runs, c.Operator = s, 7, sum
 			ns, err := team.RunCollective(context.Background(), c)
 			skipForbidden(t, err)
-			if err != nil || len(ns) == 0 {
-				t.Fatalf("P = %d, %s, m = %d, %+v: %v, %d times", team.Tau(), tt.algorithm, tt.m, c, err, len(ns))
-			}
+			check.Need(t, err == nil && len(ns) != 0, "P = %d, %s, m = %d, %+v: %v, %d times", team.Tau(), tt.algorithm, tt.m, c, err, len(ns))
 			longest = max(longest, slices.Max(ns))
 		}
 	}
@@ -95,9 +93,7 @@ func TestProcessesTellLoads(t *testing.T) {
 		skipForbidden(t, err)
 		must.Do(err)
 		l := team.Loads()
-		if team.placement.Oversubscribed || l.Buffers == 0 && l.Next == 0 {
-			t.Skip("nothing can be read here")
-		}
+		skip.If(t, team.placement.Oversubscribed || l.Buffers == 0 && l.Next == 0, "nothing can be read here")
 		check.True(t, l.Buffers == 4 && l.Next > 0, "%+v, want those of two arenas of two ranks", l)
 	}
 }
@@ -125,9 +121,8 @@ func TestProcessDies(t *testing.T) {
 	time.AfterFunc(300*time.Millisecond, func() { syscall.Kill(team.processes.ids[1], syscall.SIGKILL) })
 	_, err := team.RunCollective(context.Background(), c)
 	skipForbidden(t, err)
-	if err == nil || !strings.Contains(err.Error(), "worker 1 on CPU") || !strings.Contains(err.Error(), "killed") || strings.Contains(err.Error(), "progress") {
-		t.Error(err)
-	}
+	contains.Error(t, err, "worker 1 on CPU", "killed")
+	contains.None(t, err.Error(), "progress")
 	check.Equal(t, fmt.Sprint(must.Err(team.RunCollective(context.Background(), c))), err.Error(), "again")
 }
 
@@ -148,9 +143,7 @@ func TestProcessesCloseFiles(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	open := func() int {
 		files, err := os.ReadDir("/proc/self/fd")
-		if err != nil {
-			t.Skip(err)
-		}
+		skip.Error(t, err)
 		return len(files)
 	}
 	place := processTeam(t, 2).placement

@@ -85,8 +85,7 @@ func TestArenaOfMany(t *testing.T) {
 	} {
 		m := tt.shape.Machine()
 		p := must.Get(m.Place(numa.Local, tt.tau))
-		if got := ArenaOf(m, p, ArenaCaches) >> 20; got < tt.least || got > 2*tt.least {
-			t.Errorf("%v, τ = %d: %d MB a worker, want %d or somewhat more", tt.shape, tt.tau, got, tt.least)
-		}
+		got := ArenaOf(m, p, ArenaCaches) >> 20
+		check.True(t, got >= tt.least && got <= 2*tt.least, "%v, τ = %d: %d MB a worker, want %d or somewhat more", tt.shape, tt.tau, got, tt.least)
 	}
 }

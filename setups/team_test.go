@@ -19,6 +19,7 @@ import (
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/shm"
 )
@@ -321,9 +322,7 @@ func TestNoLeaks(t *testing.T) {
 		text, _ := os.ReadFile("/proc/self/maps")
 		return strings.Count(string(text), "\n")
 	}
-	if maps() == 0 {
-		t.Skip("needs /proc")
-	}
+	skip.If(t, maps() == 0, "needs /proc")
 	p := place(t, 2)
 	once := func() {
 		team := must.Get(NewTeam(p))
@@ -351,9 +350,7 @@ func TestNoLeaks(t *testing.T) {
 // 256 ranks need fewer mappings than a process may have for a channel between every two of them, and
 // carry out an alltoall.
 func TestManyRanks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	skip.Short(t, "takes seconds")
 	const ranks = 256
 	s := must.Get(must.Get(collective.Lookup("alltoall:pairwise")).Schedule(collective.Call{P: ranks, M: 8}))
 	check.NoError(t, must.Err(team(t, ranks).RunCollective(context.Background(), Collective{Schedule: s, Segments: 1, SegmentBytes: 64, Runs: 1})), "RunCollective")
@@ -362,9 +359,7 @@ func TestManyRanks(t *testing.T) {
 // 256 workers move their bytes on any number of CPUs, and a trial leaves little garbage, whatever it
 // walked through.
 func TestManyWorkers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	skip.Short(t, "takes seconds")
 	const workers = 256
 	many := team(t, workers)
 	made := func(tr Trial) uint64 {

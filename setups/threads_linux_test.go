@@ -14,15 +14,14 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/numa"
 )
 
 // A core without a worker is busy from a team's first sample until another team's first.
 func TestFill(t *testing.T) {
 	place := place(t, 2)
-	if place.Oversubscribed {
-		t.Skip("needs 2 CPUs")
-	}
+	skip.If(t, place.Oversubscribed, "needs 2 CPUs")
 	cores := lists.Map(place.Workers, func(w numa.Worker) numa.CPUSet { return numa.SetOf(w.ID) })
 	check.Error(t, must.Err(NewFill([]numa.CPUSet{{1 << 15}})), "a core that is not there is filled")
 	fill := must.Get(NewFill(cores))
@@ -55,18 +54,14 @@ func TestFill(t *testing.T) {
 		if spent(t)-before <= 1 {
 			break
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("it goes on after its end")
-		}
+		check.Need(t, !time.Now().After(deadline), "it goes on after its end")
 	}
 }
 
 // spent is the CPU time of this process, in ticks of 10 ms.
 func spent(t *testing.T) (ticks int) {
 	text, err := os.ReadFile("/proc/self/stat")
-	if err != nil {
-		t.Skip(err)
-	}
+	skip.Error(t, err)
 	_, rest, _ := strings.Cut(string(text), ") ")
 	for _, field := range strings.Fields(rest)[11:13] {
 		n, _ := strconv.Atoi(field)

@@ -22,18 +22,11 @@ func TestPassesAreCounted(t *testing.T) {
 	check.Equal(t, team.HugeShareOfReads(), 1, "share of huge pages in no memory")
 	kept := keptArray
 	defer func() { keptArray = kept }()
-	for _, c := range []struct {
-		name        string
-		kept, arena int
-		passes      int // of an array, at least
-	}{
-		{"fresh", 1 << 20, 0, warmPasses},
-		{"kept", 1 << 10, 0, 3 * 4},
-		{"arena", 1 << 20, 4 << 10, 3},
-	} {
-		keptArray = c.kept
+	try := func(name string, kept, arena, least int) { // least: of an array, at least
+		t.Helper()
+		keptArray = kept
 		var fewest int
-		p := Passes{Bytes: 1 << 10, ArenaBytes: c.arena, Laid: c.name,
+		p := Passes{Bytes: 1 << 10, ArenaBytes: arena, Laid: name,
 			Lay: func(mem []byte, _ int) { clear(mem) },
 			Pass: func(array []byte, times int) float64 {
 				for range times {
@@ -56,13 +49,14 @@ func TestPassesAreCounted(t *testing.T) {
 		for range 3 {
 			fewest = 1 << 30
 			times, err := p.repeat(context.Background(), team, 4, 2)
-			if err != nil || len(times) < 1 {
-				t.Fatalf("%s: %v, %v", c.name, times, err)
-			}
-			check.AtLeast(t, fewest, c.passes, "%s: passes over an array", c.name)
+			check.Need(t, err == nil && len(times) >= 1, "%s: %v, %v", name, times, err)
+			check.AtLeast(t, fewest, least, "%s: passes over an array", name)
 		}
-		check.Equal(t, team.memory.kept[key{of: arrayOfPasses}] != nil, (c.name != "fresh"), "%s: an arena stays", c.name)
+		check.Equal(t, team.memory.kept[key{of: arrayOfPasses}] != nil, (name != "fresh"), "%s: an arena stays", name)
 	}
+	try("fresh", 1<<20, 0, warmPasses)
+	try("kept", 1<<10, 0, 3*4)
+	try("arena", 1<<20, 4<<10, 3)
 	check.Equal(t, team.HugeShareOfReads(), 0, "share of huge pages among small ones")
 }
 
@@ -112,9 +106,8 @@ func TestRefusedWorks(t *testing.T) {
 	} {
 		tr := good
 		spoil(&tr)
-		if _, err := team.Sample(context.Background(), tr, 0); err == nil || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := team.Sample(context.Background(), tr, 0)
+		check.True(t, err != nil && !strings.Contains(err.Error(), "\n"), "%s: %v", name, err)
 	}
 	for _, rt := range []RoundTrip{{}, {N: 1, Bytes: 8, Segments: 2, SegmentBytes: 64}, {N: 1, Runs: 1, Bytes: 8}, {N: 1, Runs: 1, Segments: 2, SegmentBytes: 64, Bytes: -1}} {
 		check.Error(t, must.Err(team.roundTrips(context.Background(), rt)), "%+v ran", rt)
@@ -175,8 +168,7 @@ func TestThirds(t *testing.T) {
 	for _, tt := range []struct{ runs, want []float64 }{
 		{[]float64{1, 2, 3, 4, 5, 9, 7, 8, 900}, []float64{2, 6, 305}}, {[]float64{1, 2, 3, 4}, []float64{1, 2, 3.5}}, {[]float64{5, 7}, []float64{5, 7}}, {nil, nil},
 	} {
-		if got, err := thirds(tt.runs, failed); !slices.Equal(got, tt.want) || err != failed {
-			t.Errorf("%v: %v, %v; want %v", tt.runs, got, err, tt.want)
-		}
+		got, err := thirds(tt.runs, failed)
+		check.True(t, slices.Equal(got, tt.want) && err == failed, "%v: %v, %v; want %v", tt.runs, got, err, tt.want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -16,9 +17,7 @@ import (
 func onCPUs(tb testing.TB, n int, f func(worker int)) {
 	tb.Helper()
 	m, err := numa.Discover("/")
-	if err != nil || m.Allowed.Len() < n {
-		tb.Skipf("needs %d CPUs: %v", n, err)
-	}
+	skip.If(tb, err != nil || m.Allowed.Len() < n, "needs %d CPUs: %v", n, err)
 	var wg sync.WaitGroup
 	for w := range n {
 		wg.Go(func() {
@@ -34,9 +33,7 @@ func onCPUs(tb testing.TB, n int, f func(worker int)) {
 func region(tb testing.TB, n int) []byte {
 	tb.Helper()
 	r, err := Map(n)
-	if err != nil {
-		tb.Skip(err)
-	}
+	skip.Error(tb, err)
 	tb.Cleanup(func() { r.Close() })
 	return r.Bytes()
 }

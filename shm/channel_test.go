@@ -12,6 +12,7 @@ import (
 
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 )
 
 // Random bytes through one writer and 1–4 readers, 1–8 segments, sizes up to a
@@ -73,9 +74,7 @@ func TestChannelBlocks(t *testing.T) {
 	check.True(t, !s.Send(buf), "the writer overwrote a segment that one reader had not read")
 	check.True(t, !fast.Receive(buf), "a reader got a segment before it was written")
 	stop.Store(false)
-	if !slow.Receive(buf) || !s.Send(buf) || !fast.Receive(buf) {
-		t.Error("the channel did not go on after the slow reader had read")
-	}
+	check.True(t, slow.Receive(buf) && s.Send(buf) && fast.Receive(buf), "the channel did not go on after the slow reader had read")
 	check.Equal(t, c.Progress(), 3+3+1, "progress")
 }
 
@@ -104,9 +103,7 @@ func TestCopy(t *testing.T) {
 		for _, offset := range []int{0, 1, 8, 64} {
 			dst := make([]byte, n+1)
 			Copy(dst[:n], src[offset:])
-			if !bytes.Equal(dst[:n], src[offset:offset+n]) || dst[n] != 0 {
-				t.Errorf("copy of %d bytes from offset %d is wrong", n, offset)
-			}
+			check.True(t, bytes.Equal(dst[:n], src[offset:offset+n]) && dst[n] == 0, "copy of %d bytes from offset %d is wrong", n, offset)
 			Copy(dst, src[offset:offset+n])
 			check.Equal(t, dst[n], 0, "byte behind a copy of %d bytes", n)
 		}
@@ -150,9 +147,7 @@ func TestChannelBytesRefusesTheImpossible(t *testing.T) {
 }
 
 func TestMapRefusesTheImpossible(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("mapping needs Linux")
-	}
+	skip.If(t, runtime.GOOS != "linux", "mapping needs Linux")
 	for _, n := range []int{-1, 1 << 60} {
 		if r, err := Map(n); err == nil {
 			r.Close()

@@ -13,6 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/sandbox"
+	"github.com/taulop/taulop/internal/test/skip"
 )
 
 // active counts pages of mem that the kernel has on a list of active ones, as
@@ -22,9 +23,7 @@ func active(t *testing.T, mem []byte) (pages int) {
 	const present, frame, onActive = 1 << 63, 1<<55 - 1, 1 << 6 // KPF_ACTIVE
 	word := func(name string, i uint64) uint64 {
 		f, err := os.Open(name)
-		if err != nil {
-			t.Skipf("only root sees what pages are: %v", err)
-		}
+		skip.If(t, err != nil, "only root sees what pages are: %v", err)
 		defer f.Close()
 		var b [8]byte
 		if _, err := f.ReadAt(b[:], int64(i)*8); err != nil {
@@ -35,9 +34,7 @@ func active(t *testing.T, mem []byte) (pages int) {
 	page := os.Getpagesize()
 	for i := 0; i < len(mem); i += page {
 		entry := word("/proc/self/pagemap", uint64(uintptr(unsafe.Pointer(&mem[i])))/uint64(page))
-		if entry&present == 0 || entry&frame == 0 {
-			t.Skip("only root sees where pages are")
-		}
+		skip.If(t, entry&present == 0 || entry&frame == 0, "only root sees where pages are")
 		if word("/proc/kpageflags", entry&frame)&onActive != 0 {
 			pages++
 		}
@@ -65,17 +62,10 @@ func TestActivate(t *testing.T) {
 			t.Fatalf("byte %d is %d after it, %d before", i, b, byte(i/7))
 		}
 	}
-	if err := fetched(mem); err != nil {
-		t.Skipf("fetching is forbidden: %v", err)
-	}
+	err := Fetch(unix.Getpid(), make([]byte, 1), uintptr(unsafe.Pointer(&mem[0]))) // from the process itself
+	skip.If(t, err != nil, "fetching is forbidden: %v", err)
 	// The kernel gathers some before it moves them.
 	check.AtLeast(t, active(t, mem), pages-64, "active pages of %d", pages)
-}
-
-// fetched fetches mem's first byte from the process itself.
-func fetched(mem []byte) error {
-	var b [1]byte
-	return Fetch(unix.Getpid(), b[:], uintptr(unsafe.Pointer(&mem[0])))
 }
 
 // Reach leaves memory as it is, wherever it begins and ends, with a hypervisor's page tables and

@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 )
 
 //go:embed testdata/smaps.txt
@@ -15,32 +16,25 @@ var smaps string // part of the test program, which virtual machines run without
 
 func TestHugeBytes(t *testing.T) {
 	const MB = 1 << 20
-	for _, tt := range []struct {
-		begin, end uint64
-		want       int
-	}{
-		{0x7f0000000000, 0x7f0000400000, 2 * MB},
-		{0x7f0000000000, 0x7f0000200000, 1 * MB}, // half of a mapping: its share
-		{0x7f0001000000, 0x7f0001800000, 8 * MB},
-		{0x7f0001400000, 0x7f0001800000, 4 * MB},
-		{0x7f0000400000, 0x7f0001000000, 0},
-		{0x7e0000000000, 0x7fffffffffff, 10 * MB},
-	} {
-		got := must.Get(hugeBytes(strings.NewReader(smaps), tt.begin, tt.end))
-		check.Equal(t, got, tt.want, "%x-%x: bytes", tt.begin, tt.end)
+	try := func(begin, end uint64, want int) {
+		t.Helper()
+		got := must.Get(hugeBytes(strings.NewReader(smaps), begin, end))
+		check.Equal(t, got, want, "%x-%x: bytes", begin, end)
 	}
+	try(0x7f0000000000, 0x7f0000400000, 2*MB)
+	try(0x7f0000000000, 0x7f0000200000, 1*MB) // half of a mapping: its share
+	try(0x7f0001000000, 0x7f0001800000, 8*MB)
+	try(0x7f0001400000, 0x7f0001800000, 4*MB)
+	try(0x7f0000400000, 0x7f0001000000, 0)
+	try(0x7e0000000000, 0x7fffffffffff, 10*MB)
 }
 
 // The kernel's numbers for real memory stay within its size.
 func TestRegionHugeBytes(t *testing.T) {
-	if !Supported {
-		t.Skip("needs Linux")
-	}
+	skip.If(t, !Supported, "needs Linux")
 	r := must.Get(MapPrivate(16 << 20))
 	defer r.Close()
-	if err := r.Pages(true); err != nil {
-		t.Skip(err)
-	}
+	skip.Error(t, r.Pages(true))
 	clear(r.Bytes())
 	n, err := r.HugeBytes()
 	check.True(t, err == nil && n >= 0 && n <= 16<<20, "%d of %d bytes in huge pages, %v", n, 16<<20, err)

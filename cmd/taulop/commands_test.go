@@ -22,6 +22,7 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 )
 
 // docs/commands.md lists all commands. TAULOP_UPDATE=1 rewrites it.
@@ -30,9 +31,7 @@ func TestCommandsPage(t *testing.T) {
 	text := load(t, page)
 	before, after, found := strings.Cut(text, heading)
 	_, after, more := strings.Cut(after, "\n## ")
-	if !found || !more {
-		t.Fatalf("%s has no section of commands", page)
-	}
+	check.Need(t, found && more, "%s has no section of commands", page)
 	want := before + heading + commandTables() + "\n## " + after
 	if os.Getenv("TAULOP_UPDATE") != "" {
 		save(t, "", page, want)
@@ -195,9 +194,7 @@ func TestManualAndCompletion(t *testing.T) {
 
 // Completion in bash.
 func TestBashCompletes(t *testing.T) {
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip(err)
-	}
+	skip.Without(t, "bash")
 	script, _ := ran(t, "completion", "bash")
 	script = fmt.Sprintf("taulop() { %q \"$@\"; }\n%s", build(t), script)
 	for line, want := range map[string]string{
@@ -234,9 +231,7 @@ func TestBashCompletes(t *testing.T) {
 
 // In zsh the first completion loads the script from fpath, and completes.
 func TestZshCompletesAtOnce(t *testing.T) {
-	if _, err := exec.LookPath("zsh"); err != nil {
-		t.Skip(err)
-	}
+	skip.Without(t, "zsh")
 	dir := t.TempDir()
 	script, _ := ran(t, "completion", "zsh")
 	save(t, dir, "_taulop", script)
@@ -254,22 +249,18 @@ func fits(t *testing.T, name, text string) {
 
 // A shortened warning keeps its statement, and as much of the rest as fits.
 func TestBrief(t *testing.T) {
-	for _, tt := range []struct {
-		text, want string
-		start      int
-		width      int
-	}{
-		{"this is so: do that", "this is so: do that", 0, 40},
-		{"this is a machine (hypervisor KVM): compare here, or there; or nowhere", "this is a machine (hypervisor KVM)", 0, 40},
-		{"this is a machine (hypervisor KVM): compare here, or there; or nowhere", "this is a machine (hypervisor KVM): compare here, or there", 0, 60},
-		{"host.json: o(m) is below zero (here, there, and elsewhere) at m = 64K; it counts as 0", "host.json: o(m) is below zero …", 0, 40},
-		{"the governor is powersave, so clocks change during a run and all is slow: set performance", "the governor is powersave …", 0, 40},
-		{"it does not say its governor, turbo, clock source: find out", "it does not say its governor, turbo …", 0, 40},
-		{"it is outside its bounds at some size: eq. (8), here and there", "it is outside its bounds at some size", 0, 44},
-		{"host.json, other.json and third.json say nothing of it: ask", "host.json, other.json and third.json say nothing of it", 0, 40},
-		{"one clause that is longer than there is room for", "one clause that is longer than there is room for", 0, 20},
-		{"vm (a.json), vm (b.json): the hypervisor took 0.9 %: measure later", "vm (a.json), vm (b.json): the hypervisor took 0.9 %", 26, 40},
-	} {
-		check.Equal(t, brief(tt.text, tt.start, tt.width), tt.want, "%q in %d", tt.text, tt.width)
+	try := func(text, want string, start, width int) {
+		t.Helper()
+		check.Equal(t, brief(text, start, width), want, "%q in %d", text, width)
 	}
+	try("this is so: do that", "this is so: do that", 0, 40)
+	try("this is a machine (hypervisor KVM): compare here, or there; or nowhere", "this is a machine (hypervisor KVM)", 0, 40)
+	try("this is a machine (hypervisor KVM): compare here, or there; or nowhere", "this is a machine (hypervisor KVM): compare here, or there", 0, 60)
+	try("host.json: o(m) is below zero (here, there, and elsewhere) at m = 64K; it counts as 0", "host.json: o(m) is below zero …", 0, 40)
+	try("the governor is powersave, so clocks change during a run and all is slow: set performance", "the governor is powersave …", 0, 40)
+	try("it does not say its governor, turbo, clock source: find out", "it does not say its governor, turbo …", 0, 40)
+	try("it is outside its bounds at some size: eq. (8), here and there", "it is outside its bounds at some size", 0, 44)
+	try("host.json, other.json and third.json say nothing of it: ask", "host.json, other.json and third.json say nothing of it", 0, 40)
+	try("one clause that is longer than there is room for", "one clause that is longer than there is room for", 0, 20)
+	try("vm (a.json), vm (b.json): the hypervisor took 0.9 %: measure later", "vm (a.json), vm (b.json): the hypervisor took 0.9 %", 26, 40)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 )
 
 const docs = "../../docs"
@@ -93,9 +94,7 @@ func TestTaskPages(t *testing.T) {
 						_, err := os.Stat(filepath.Join(data, w[1]))
 						known = known && err == nil
 					}
-					if testing.Short() && !known {
-						t.Skip("what follows needs measurements")
-					}
+					skip.If(t, testing.Short() && !known, "what follows needs measurements")
 					alike := written.ReplaceAllString(c.line, "")
 					_, before := measured.LoadOrStore(alike, true)
 					if !testing.Short() && !(known && before) && !measureShown(t, program, dir, c.line, *command) && !known && len(writes) > 0 {
@@ -108,9 +107,7 @@ func TestTaskPages(t *testing.T) {
 					}
 				} else {
 					out, errOut, err := shell(t, program, dir, c.line)
-					if err != nil {
-						t.Fatalf("%s: %v\n%s%s", c.line, err, out, errOut)
-					}
+					check.Need(t, err == nil, "%s: %v\n%s%s", c.line, err, out, errOut)
 					out = regexp.MustCompile(`\s+`+regexp.QuoteMeta(dir)).ReplaceAllString(out, " /home/you") // however long it is
 					if out != c.output && os.Getenv("TAULOP_UPDATE") == "" {
 						t.Errorf("%s: %s shows\n%s\nand it prints\n%s", path, c.line, c.output, out)
@@ -118,9 +115,8 @@ func TestTaskPages(t *testing.T) {
 					page = strings.Replace(page, "$ "+c.line+c.output, "$ "+c.line+out, 1)
 				}
 				for _, w := range writes {
-					if s, err := os.Stat(filepath.Join(dir, w[1])); err != nil || s.Size() == 0 {
-						t.Errorf("%s: there is no %s, or it is empty: %v", c.line, w[1], err)
-					}
+					s, err := os.Stat(filepath.Join(dir, w[1]))
+					check.True(t, err == nil && s.Size() != 0, "%s: there is no %s, or it is empty: %v", c.line, w[1], err)
 				}
 			}
 			if page != text && os.Getenv("TAULOP_UPDATE") != "" {

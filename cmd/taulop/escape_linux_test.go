@@ -14,16 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/skip"
 )
 
 // terminal is a pseudo-terminal: the side to write to, and its whole output after that is closed.
 func terminal(t *testing.T) (side *os.File, shown func() string) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Skipf("there is no pseudo-terminal here: %v", err)
-	}
+	skip.If(t, err != nil, "there is no pseudo-terminal here: %v", err)
 	t.Cleanup(func() { master.Close() })
 	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
 	if err == nil {
@@ -32,9 +32,7 @@ func terminal(t *testing.T) (side *os.File, shown func() string) {
 	if err == nil {
 		side, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
 	}
-	if err != nil {
-		t.Skipf("there is no pseudo-terminal here: %v", err)
-	}
+	skip.If(t, err != nil, "there is no pseudo-terminal here: %v", err)
 	t.Cleanup(func() { side.Close() })
 	read := make(chan string, 1)
 	go func() {
@@ -70,9 +68,8 @@ func TestTerminal(t *testing.T) {
 		}
 		cmd.Run()
 		text := shown()
-		if at, found := unsafe(text); found || text == "" {
-			t.Errorf("%q: %.40q", line, text[max(0, at-20):])
-		}
+		at, found := unsafe(text)
+		check.True(t, !found && text != "", "%q: %.40q", line, text[max(0, at-20):])
 		if line[1] == "-json" && !json.Valid([]byte(text)) {
 			t.Errorf("%q: no JSON: %.80q", line, text)
 		}

@@ -69,9 +69,7 @@ func unsafe(text string) (at int, found bool) {
 func checkShown(t *testing.T, where string, line []string, written ...string) (err error) {
 	t.Helper()
 	out, errOut, err := show(line...)
-	if errors.Is(err, errUnbounded) {
-		t.Fatalf("%s: %q: %v", where, line, err)
-	}
+	check.Need(t, !errors.Is(err, errUnbounded), "%s: %q: %v", where, line, err)
 	texts := map[string]string{"standard error": errOut}
 	if slices.Contains(line, "-json") || line[0] == "import" {
 		if out != "" && !json.Valid([]byte(out)) {
@@ -86,9 +84,8 @@ func checkShown(t *testing.T, where string, line []string, written ...string) (e
 		}
 	}
 	for name, text := range texts {
-		if at, found := unsafe(text); found {
-			t.Errorf("%s: %q: %s has %q", where, line, name, text[max(0, at-20):min(len(text), at+20)])
-		}
+		at, found := unsafe(text)
+		check.True(t, !found, "%s: %q: %s has %q", where, line, name, text[max(0, at-20):min(len(text), at+20)])
 		for printed := range strings.Lines(text) {
 			if len(printed) > 4000 && line[0] != "tune" { // a tree for MPICH keeps the names of the given one
 				t.Errorf("%s: %q: a line of %d bytes: %.80q", where, line, len(printed), printed)
@@ -168,9 +165,8 @@ func TestMachinesDoNotSteerTerminals(t *testing.T) {
 	root := filepath.Join(scratch(t), "root")
 	another := os.DirFS("testdata/files/another") // as much of another machine's sys and proc as topo reads
 	must.Do(os.CopyFS(root, another))
-	if out, errOut, _ := show("topo", "-root", root); errOut != "" || !strings.Contains(out, "node17") || !strings.Contains(out, "hpet") {
-		t.Fatalf("%q, %q", out, errOut)
-	}
+	out, errOut, _ := show("topo", "-root", root)
+	check.Need(t, errOut == "" && strings.Contains(out, "node17") && strings.Contains(out, "hpet"), "%q, %q", out, errOut)
 	must.Do(fs.WalkDir(another, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

@@ -20,21 +20,21 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/nodes"
 	"github.com/taulop/taulop/internal/test/sandbox"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/params"
 )
-
-// redirected is a taulop process in a shell with redirections.
-func redirected(t *testing.T, redirect string, args ...string) *exec.Cmd {
-	t.Helper()
-	return exec.Command("sh", append([]string{"-c", `exec "$0" "$@" ` + redirect, build(t)}, args...)...)
-}
 
 // writers are quick commands that write a file, by the first bytes of that. OUT is the file, IN a
 // parameter file, SHM a published table, OSU a benchmark's output.
 func writers(t *testing.T, in, shm, scratch string) map[string][]string {
 	t.Helper()
-	all := make(map[string][]string)
+	all, two := make(map[string][]string), ""
+	if !oneCPU(t) {
+		two = surveytest.Machine(t, 2).Allowed[:2].String()
+	}
+	osu := save(t, scratch, "osu.txt", "# OSU MPI Latency Test v7.4\n# Size          Latency (us)\n1  0.6\n64  1.2\n")
+	paths := strings.NewReplacer("IN", in, "SHM", shm, "OSU", osu, "DIR", scratch, "TWO", two)
 	for line, begins := range map[string]string{
 		"report -o OUT IN":                                                                                    "<!DOCTYPE html>",
 		"compare -as ring -o OUT IN SHM":                                                                      "",
@@ -58,34 +58,12 @@ func writers(t *testing.T, in, shm, scratch string) map[string][]string {
 		"sweep -quiet -launches 6 -time 10m -cache in -gamma=false -tau 1 -m 64 -o OUT.json":                  "{\n  \"format\"",
 		"verify -quiet -oversubscribe -patterns -time 16s -cache in -P 2 -m 64:1K -save OUT.json permutation": "{\n  \"format\"",
 	} {
-		if strings.Contains(line, "TWO") && oneCPU(t) {
+		if strings.Contains(line, "TWO") && two == "" {
 			continue
 		}
-		words := []string{begins}
-		for _, word := range strings.Fields(line) {
-			switch word {
-			case "IN":
-				word = in
-			case "SHM":
-				word = shm
-			case "OSU":
-				word = save(t, scratch, "osu.txt", "# OSU MPI Latency Test v7.4\n# Size          Latency (us)\n1  0.6\n64  1.2\n")
-			case "DIR":
-				word = scratch
-			case "TWO":
-				word = firstTwo(t)
-			}
-			words = append(words, word)
-		}
-		all[line] = words
+		all[line] = append([]string{begins}, strings.Fields(paths.Replace(line))...)
 	}
 	return all
-}
-
-// firstTwo are the first two CPUs that this process may use.
-func firstTwo(t *testing.T) string {
-	t.Helper()
-	return surveytest.Machine(t, 2).Allowed[:2].String()
 }
 
 // A result whose file cannot be written is printed, with status 1.
@@ -140,9 +118,7 @@ func TestSweepOutlastsFullDisk(t *testing.T) {
 		if err != nil || strings.Count(said.String(), "tries again") != 1 || strings.Contains(out.String(), `"format"`) {
 			t.Errorf("%v\n%s\n%s", err, out.String(), said.String())
 		}
-		if f, err := params.ReadFile(file); err != nil || len(f.Cells) == 0 {
-			t.Errorf("%v: %+v", err, f)
-		}
+		check.True(t, len(loadParams(t, file).Cells) > 0, "the file has no cells")
 	})
 }
 
@@ -198,26 +174,21 @@ func TestReplacedOutlastsFullDisk(t *testing.T) {
 func TestClosedOutput(t *testing.T) {
 	dir := t.TempDir()
 	shm := save(t, dir, "SHM.txt", tinySHM)
-	for _, tt := range []struct {
-		redirect string
-		args     []string
-		status   int
-	}{
-		{">&-", []string{"topo"}, 1},
-		{">&-", []string{"-h"}, 1},
-		{">&-", []string{"export", "-format", "csv", shm}, 1},
-		{">&-", []string{"export", "-format", "csv", "-o", filepath.Join(dir, "x.csv"), shm}, 0},
-		{"<&- >&-", []string{"topo"}, 1},
-		{">/dev/null", []string{"topo"}, 0},
-		{"1<>/dev/null 2>&1", []string{"topo"}, 0},
-		{"2>" + shm, []string{"topo", "-o", shm}, 2},
-		{"2>" + shm, []string{"topo", "-o", "/dev/stderr"}, 0},
-	} {
-		_, said, err := outputs(redirected(t, tt.redirect, tt.args...))
-		if status(err) != tt.status || tt.status == 1 && !strings.Contains(said, "standard output is closed") {
-			t.Errorf("taulop %v %s: %v, want status %d\n%s", tt.args, tt.redirect, err, tt.status, said)
-		}
+	try := func(want int, redirect string, args ...string) {
+		t.Helper()
+		_, said, err := outputs(exec.Command("sh", append([]string{"-c", `exec "$0" "$@" ` + redirect, build(t)}, args...)...))
+		check.Equal(t, status(err), want, "status of taulop %v %s, %s", args, redirect, said)
+		check.True(t, want != 1 || strings.Contains(said, "standard output is closed"), "taulop %v %s: %s", args, redirect, said)
 	}
+	try(1, ">&-", "topo")
+	try(1, ">&-", "-h")
+	try(1, ">&-", "export", "-format", "csv", shm)
+	try(0, ">&-", "export", "-format", "csv", "-o", filepath.Join(dir, "x.csv"), shm)
+	try(1, "<&- >&-", "topo")
+	try(0, ">/dev/null", "topo")
+	try(0, "1<>/dev/null 2>&1", "topo")
+	try(2, "2>"+shm, "topo", "-o", shm)
+	try(0, "2>"+shm, "topo", "-o", "/dev/stderr")
 }
 
 // A page has the text of a file from a pipe.
@@ -235,9 +206,8 @@ func TestReportOfPipe(t *testing.T) {
 	pipe := filepath.Join(dir, filepath.Base(file)+".pipe")
 	must.Do(unix.Mkfifo(pipe, 0o600))
 	go os.WriteFile(pipe, []byte(load(t, file)), 0)
-	if whole, piped := raw(file), raw(pipe); len(whole) < 100 || piped != whole {
-		t.Errorf("the pipe's download has %d letters, the file's %d", len(piped), len(whole))
-	}
+	whole, piped := raw(file), raw(pipe)
+	check.True(t, len(whole) >= 100 && piped == whole, "the pipe's download has %d letters, the file's %d", len(piped), len(whole))
 }
 
 // A page that cannot be written leaves no figures.
@@ -253,18 +223,14 @@ func TestReportWithoutRoom(t *testing.T) {
 // A full and a read-only disk are errors, and nothing is left on them. They are mounts in the child's
 // namespace.
 func TestDiskRefused(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("mounting needs root")
-	}
+	skip.If(t, os.Getuid() != 0, "mounting needs root")
 	for options, want := range map[string]string{"size=8m": "there is no room for a file of 64 MB", "size=8m,ro": "no file can be written there"} {
 		cmd := exec.Command("sh", "-c", `mount -t tmpfs -o "$2" taulop "$1" || exit 77
 "$0" disk -quiet "$1"; code=$?
 ls -A "$1"; exit $code`, build(t), t.TempDir(), options)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 		out, errOut, err := outputs(cmd)
-		if errors.Is(err, syscall.EPERM) || status(err) == 77 {
-			t.Skip("this root may not mount: ", errOut)
-		}
+		skip.If(t, errors.Is(err, syscall.EPERM) || status(err) == 77, "this root may not mount: %v", errOut)
 		if status(err) != 2 || !strings.Contains(errOut, want) || strings.Count(errOut, "\n") != 1 || out != "" {
 			t.Errorf("%s: %v, %q, left behind: %s; want exit 2 and one line with %q", options, err, errOut, out, want)
 		}
@@ -273,9 +239,7 @@ ls -A "$1"; exit $code`, build(t), t.TempDir(), options)
 
 // With too few resources every command prints a sentence, with another status than for bad input.
 func TestLimits(t *testing.T) {
-	if testing.CoverMode() != "" {
-		t.Skip("the program opens files of its own for the coverage")
-	}
+	skip.If(t, testing.CoverMode() != "", "the program opens files of its own for the coverage")
 	unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC) // what go test inherited would count
 	program := build(t)
 	must.Do(os.Chmod(filepath.Dir(program), 0o755)) // others begin it too
@@ -318,11 +282,9 @@ func TestAddressSpace(t *testing.T) {
 	for kib := 100_000; kib < 1_900_000; kib += 100_000 {
 		cmd := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -v %d && exec "$0" -ring -local -time 2s 2 8 2`, kib), program)
 		out, _ := cmd.CombinedOutput()
-		if got := cmd.ProcessState.ExitCode(); got != 1 || bytes.Count(out, []byte("\n")) != 1 || !bytes.Contains(out, []byte("(ulimit -v)")) {
-			t.Errorf("%d KiB: status %d\n%.2000s", kib, got, out)
-		}
+		got := cmd.ProcessState.ExitCode()
+		check.True(t, got == 1 && bytes.Count(out, []byte("\n")) == 1 && bytes.Contains(out, []byte("(ulimit -v)")), "%d KiB: status %d\n%.2000s", kib, got, out)
 	}
-	if out, err := exec.Command(program, "version").CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	out, err := exec.Command(program, "version").CombinedOutput()
+	check.NoError(t, err, "%s", out)
 }

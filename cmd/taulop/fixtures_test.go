@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/nodes"
 	"github.com/taulop/taulop/internal/test/snapshot"
@@ -89,10 +90,7 @@ func node(t testing.TB, dir, host string, L1, sigma, kappa float64, taus ...int)
 			if m == 64 {
 				l /= 100
 			}
-			var samples []float64
-			for i := range 15 {
-				samples = append(samples, l*(1+0.01*float64(i*4%15-7)/7))
-			}
+			samples := lists.Map(lists.Indices(15), func(i int) float64 { return l * (1 + 0.01*float64(i*4%15-7)/7) })
 			setup := "ring"
 			if tau == 1 {
 				setup = params.Isolated
@@ -125,11 +123,8 @@ func fleets(t testing.TB, dir string) {
 			params.Key{Kind: params.PairCell, Placement: numa.List}.Named("0-1"), params.Key{Kind: params.PairCell, Placement: numa.List}.Named("0-2"),
 			params.Key{Kind: params.LevelCell, Tau: 2, Bytes: 8192}.Named("L1-memory"),
 		} {
-			var samples []float64
-			for j := range 9 {
-				samples = append(samples, times*float64(100*(i+1))*(1+0.01*float64(j*5%9-4)/4))
-			}
-			add(f, k, samples...)
+			ns := times * float64(100*(i+1))
+			add(f, k, lists.Map(lists.Indices(9), func(j int) float64 { return ns * (1 + 0.01*float64(j*5%9-4)/4) })...)
 		}
 		saveParams(t, f, dir, fmt.Sprintf("surveys/node%02d.json", i))
 		f = loadParams(t, node(t, filepath.Join(dir, "few"), fmt.Sprint("n", i), 1000, 0, 0, 1, 2))

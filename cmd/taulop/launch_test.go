@@ -17,6 +17,7 @@ import (
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/setups"
 )
@@ -128,9 +129,7 @@ func hanging(t *testing.T, n int) (variable string, next func(ended <-chan struc
 // scratch is inMemory for hundreds of files. Such long tests are skipped with -short.
 func scratch(t *testing.T) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("writes and reads hundreds of files")
-	}
+	skip.Short(t, "writes and reads hundreds of files")
 	return inMemory(t)
 }
 

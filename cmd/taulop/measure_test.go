@@ -20,6 +20,7 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/shm"
 )
@@ -37,9 +38,7 @@ func run(t testing.TB, line ...string) (out, errOut string, err error) {
 func ran(t testing.TB, line ...string) (out, errOut string) {
 	t.Helper()
 	out, errOut, err := run(t, line...)
-	if err != nil {
-		t.Fatalf("%q: %v\n%s%s", line, err, out, errOut)
-	}
+	check.Need(t, err == nil, "%q: %v\n%s%s", line, err, out, errOut)
 	return out, errOut
 }
 
@@ -57,9 +56,9 @@ func named(name string) command { return *lookup(name) }
 func TestHelpAndVersion(t *testing.T) {
 	t.Setenv("COLUMNS", "")
 	out, _, err := run(t, "-h")
-	if fits(t, "-h", out); exitStatus(err) != 0 || !strings.Contains(out, "taulop -ring -local 2 8 4") || !strings.Contains(out, "-off_cache") {
-		t.Errorf("-h: %v\n%s", err, out)
-	}
+	fits(t, "-h", out)
+	check.Equal(t, exitStatus(err), 0, "exit status of -h: %v", err)
+	contains.All(t, out, "taulop -ring -local 2 8 4", "-off_cache")
 	for _, c := range commands[1:] {
 		check.Equal(t, strings.Count(out, fmt.Sprintf("\n  taulop %-10s ", c.name)), 1, "%s in -h", c.name)
 		of, _, err := run(t, c.name, "-h")
@@ -76,9 +75,7 @@ func TestHelpAndVersion(t *testing.T) {
 
 func needLinux(t *testing.T) {
 	t.Helper()
-	if !shm.Supported {
-		t.Skip("measuring needs Linux")
-	}
+	skip.If(t, !shm.Supported, "measuring needs Linux")
 }
 
 // A ring measures this machine.
@@ -86,28 +83,20 @@ func TestMeasuresJSON(t *testing.T) {
 	measures(t)
 	file := filepath.Join(t.TempDir(), "host.json")
 	out, errOut, err := run(t, "-json", "-quiet", "-o", file, "-k", "1,2,4", "-launches", "6", "-time", "10m", "2", "8", "2")
-	if err != nil || out != "" || errOut != "" {
-		t.Fatalf("%v, stdout %q, stderr %q", err, out, errOut)
-	}
+	check.Need(t, err == nil && out == "" && errOut == "", "%v, stdout %q, stderr %q", err, out, errOut)
 	data := load(t, file)
 	var doc report.Series
 	must.Do(json.Unmarshal([]byte(data), &doc))
-	if doc.Setup != "ring" || doc.Tau != 2 || doc.SegmentBytes != 8192 || len(doc.Placement.Workers) != 2 || len(doc.Rows) != 3 {
-		t.Errorf("document: %+v", doc)
-	}
+	check.True(t, doc.Setup == "ring" && doc.Tau == 2 && doc.SegmentBytes == 8192 && len(doc.Placement.Workers) == 2 && len(doc.Rows) == 3, "document: %+v", doc)
 	for _, r := range doc.Rows {
 		// l = 2k·L, and the centre was made of samples, without those that something slowed.
-		if want := r.Message.Center / float64(2*r.K); r.Transfer.Center < want*0.999 || r.Transfer.Center > want*1.001 {
-			t.Errorf("k=%d: L %g, l %g", r.K, r.Transfer.Center, r.Message.Center)
-		}
-		if r.Message.N < 1 || r.Message.N > min(len(r.Samples), doc.Launches) {
-			t.Errorf("k=%d: %d samples, n %d, %d launches", r.K, len(r.Samples), r.Message.N, doc.Launches)
-		}
+		want := r.Message.Center / float64(2*r.K)
+		check.Near(t, r.Transfer.Center, want, 0.001*want, "k=%d: L", r.K)
+		check.AtLeast(t, r.Message.N, 1, "k=%d: n", r.K)
+		check.AtMost(t, r.Message.N, min(len(r.Samples), doc.Launches), "k=%d: n of %d samples", r.K, len(r.Samples))
 	}
 	res := doc.Results
-	if !(res.L.Center > 0 && res.Y.Center > 0 && res.Copy.Center > 0) || res.C.Center != res.L.Center-res.Y.Center {
-		t.Errorf("results: %+v", res)
-	}
+	check.True(t, res.L.Center > 0 && res.Y.Center > 0 && res.Copy.Center > 0 && res.C.Center == res.L.Center-res.Y.Center, "results: %+v", res)
 }
 
 // stoppedInTime runs a command and stops it when a launch hangs at a sample.
@@ -151,9 +140,7 @@ func TestCheck(t *testing.T) {
 	ran(t, strings.Fields("sweep -quiet -tau 1,2 -m 8K -cache in -gamma=false -launches 6 -time 5m -o "+host)...)
 	out, _, err := run(t, strings.Fields("check -quiet -perfdata -drift 0.01 -baseline "+host+" -prom "+prom)...)
 	status := named("check").status(err)
-	if strings.Contains(out, "nothing could be tested") {
-		t.Skipf("too little of the CPUs is had: %s", out)
-	}
+	skip.If(t, strings.Contains(out, "nothing could be tested"), "too little of the CPUs is had: %s", out)
 	states := map[int]string{0: "OK", 1: "WARNING", 2: "CRITICAL", 3: "UNKNOWN"}
 	if !strings.HasPrefix(out, "taulop "+states[status]+": ") || strings.Count(out, "\n") != 1 || !regexp.MustCompile(` \| ('\w+'=[0-9.e+]+;1\.1;1\.3 ?)+\n$`).MatchString(out) {
 		t.Errorf("status %d, %q", status, out)
@@ -176,13 +163,9 @@ func TestCheck(t *testing.T) {
 // Open MPI, if installed, places processes by the rankfile.
 func TestOpenMPITakesTheRankfile(t *testing.T) {
 	mpirun, err := exec.LookPath("mpirun.openmpi")
-	if err != nil {
-		t.Skip("there is no mpirun.openmpi")
-	}
+	skip.If(t, err != nil, "there is no mpirun.openmpi")
 	machine, err := numa.Discover("/")
-	if err != nil || len(machine.CoreCPUs()) < 2 {
-		t.Skip("it takes two cores")
-	}
+	skip.If(t, err != nil || len(machine.CoreCPUs()) < 2, "it takes two cores")
 	dir := t.TempDir()
 	file := filepath.Join(dir, "ranks.txt")
 	if _, _, err := run(t, "map", "-P", "2", "-format", "openmpi", "-o", file, "ring"); err != nil {
@@ -195,12 +178,8 @@ func TestOpenMPITakesTheRankfile(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		out, err := exec.CommandContext(ctx, mpirun, "--allow-run-as-root", "-n", "2", "--rankfile", file, "--report-bindings", "true").CombinedOutput()
-		if strings.Contains(string(out), "unable to find network interfaces") {
-			t.Skipf("mpirun needs a network: %s", out)
-		}
-		if err != nil {
-			t.Fatalf("%v\n%s\n%s", err, text, out)
-		}
+		skip.If(t, strings.Contains(string(out), "unable to find network interfaces"), "mpirun needs a network: %s", out)
+		check.Need(t, err == nil, "%v\n%s\n%s", err, text, out)
 		for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
 			var rank, pack, core int
 			must.Get(fmt.Sscanf(line, "rank %d=localhost slot=%d:%d", &rank, &pack, &core))

@@ -16,7 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/randtest"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/params"
 )
 
@@ -28,9 +30,7 @@ const hangs = time.Minute
 func TestBadFiles(t *testing.T) {
 	tries, _ := strconv.Atoi(os.Getenv("TAULOP_MUTATIONS"))
 	tries = cmp.Or(tries, 3000)
-	if testing.Short() {
-		t.Skip("writes and reads thousands of files")
-	}
+	skip.Short(t, "writes and reads thousands of files")
 	originals, dir := mutable(t)
 	random := randtest.New(t)
 	for i := range tries {
@@ -45,17 +45,10 @@ func TestBadFiles(t *testing.T) {
 		if said := fmt.Sprint(err); err != nil && where == "damaged" && (said == "" || strings.Contains(said, "\n") || exitStatus(err) != 1 && exitStatus(err) != 2 && line[0] != "sweep") {
 			t.Errorf("%q: %q; want a sentence", line, said)
 		}
-		if t.Failed() {
-			t.Fatalf("file %d is %.65536q", i, text)
+		check.Need(t, !t.Failed(), "file %d is %.65536q", i, text)
+		for _, made := range []string{"made.txt", "made.svg", "made.html", "SHM.txt", "gamma.txt"} {
+			os.Remove(filepath.Join(dir, made))
 		}
-		unmake(dir)
-	}
-}
-
-// unmake removes the files of commands.
-func unmake(dir string) {
-	for _, made := range []string{"made.txt", "made.svg", "made.html", "SHM.txt", "gamma.txt"} {
-		os.Remove(filepath.Join(dir, made))
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/internal/test/snapshot"
 	"github.com/taulop/taulop/params"
 )
@@ -37,25 +38,23 @@ func status(err error) int {
 
 // A run over loopback, which has the largest packets, that fails before a measurement leaves no file.
 func TestNetFailsEarly(t *testing.T) {
-	p := newPair(t)
-	file := filepath.Join(t.TempDir(), "net.json")
-	listener, _ := p.listen(t)
-	time.AfterFunc(time.Second, func() { listener.Process.Kill() }) // it measures by then, and its first launch takes longer
-	said, err := p.lead(t, "-time", "60s", "-launches", "6", "-o", file)
-	listener.Wait()
-	check.True(t, status(err) == 1 && strings.Contains(string(said), p.address), "%v\n%s", err, said)
-	check.Equal(t, len(must.Get(os.ReadDir(filepath.Dir(file)))), 0, "there")
-}
-
-// A pair has the two ends of a run over loopback, with a common secret.
-type pair struct{ program, secret, address string }
-
-func newPair(t *testing.T) pair {
-	t.Helper()
 	t.Setenv("SLURM_STEP_ID", "")
-	p := pair{build(t), filepath.Join(t.TempDir(), "secret"), freeAddress(t)}
-	save(t, "", p.secret, "the secret of both hosts")
-	return p
+	secret, address := save(t, t.TempDir(), "secret", "the secret of both hosts"), freeAddress(t)
+	file := filepath.Join(t.TempDir(), "net.json")
+	listener := program(t, "net", "-secret", secret, "-listen", address)
+	must.Do(listener.Start())
+	until(t, "it listens", func() bool {
+		c, err := net.Dial("tcp", address)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+	time.AfterFunc(time.Second, func() { listener.Process.Kill() }) // it measures by then, and its first launch takes longer
+	said, err := program(t, "net", "-quiet", "-secret", secret, "-to", address, "-time", "60s", "-launches", "6", "-o", file).CombinedOutput()
+	listener.Wait()
+	check.True(t, status(err) == 1 && strings.Contains(string(said), address), "%v\n%s", err, said)
+	check.Equal(t, len(must.Get(os.ReadDir(filepath.Dir(file)))), 0, "there")
 }
 
 // freeAddress is a free address of loopback. It skips the test without lo.
@@ -74,26 +73,6 @@ func freeAddress(t *testing.T) string {
 	return ""
 }
 
-// listen starts the end that answers, and waits until it listens.
-func (p pair) listen(t *testing.T, args ...string) (listener *exec.Cmd, heard *bytes.Buffer) {
-	t.Helper()
-	listener, heard = exec.CommandContext(t.Context(), p.program, append([]string{"net", "-secret", p.secret, "-listen"}, append(args, p.address)...)...), new(bytes.Buffer)
-	listener.Stderr = heard
-	must.Do(listener.Start())
-	until(t, "it listens", func() bool {
-		c, err := net.Dial("tcp", p.address)
-		if err == nil {
-			c.Close()
-		}
-		return err == nil
-	})
-	return listener, heard
-}
-
-func (p pair) lead(t *testing.T, args ...string) ([]byte, error) {
-	return exec.CommandContext(t.Context(), p.program, append([]string{"net", "-quiet", "-secret", p.secret, "-to", p.address}, args...)...).CombinedOutput()
-}
-
 // Secrets that others can read, addresses in use, and hosts that do not answer are errors.
 func TestNetMistakes(t *testing.T) {
 	used := must.Get(net.Listen("tcp", "127.0.0.1:0"))
@@ -101,23 +80,19 @@ func TestNetMistakes(t *testing.T) {
 	t.Setenv("SLURM_STEP_ID", "")
 	open := save(t, t.TempDir(), "open", "0123456789abcdef")
 	must.Do(os.Chmod(open, 0o644))
-	for _, tt := range []struct {
-		args   string
-		status int
-		says   string
-	}{
-		{"-to a -secret " + open, 2, "chmod 600"},
-		{"-listen " + used.Addr().String(), 1, "in use already"},
-		{"-to " + used.Addr().String() + " -wait 300ms", 1, used.Addr().String()},
-	} {
+	try := func(line string, status int, says string) {
+		t.Helper()
 		var out, errOut bytes.Buffer
-		args := strings.Fields(tt.args)
+		args := strings.Fields(line)
 		if !slices.Contains(args, "-wait") { // no mistake is waited with
 			args = slices.Insert(args, 0, "-wait", "24h")
 		}
 		err := named("net").run(t.Context(), &out, &errOut, args)
-		fails(t, err, tt.status, tt.says)
+		fails(t, err, status, says)
 	}
+	try("-to a -secret "+open, 2, "chmod 600")
+	try("-listen "+used.Addr().String(), 1, "in use already")
+	try("-to "+used.Addr().String()+" -wait 300ms", 1, used.Addr().String())
 	freeAddress(t) // or there is no lo
 	used.Close()
 	var err error
@@ -143,9 +118,7 @@ type cluster struct {
 func newCluster(t *testing.T, program string) *cluster {
 	t.Helper()
 	shared := snapshot.Shared(t) // which has the configuration of the cluster
-	if os.Geteuid() != 0 {
-		t.Skip("the daemons of a cluster need root")
-	}
+	skip.If(t, os.Geteuid() != 0, "the daemons of a cluster need root")
 	for _, name := range []string{"munged", "slurmctld", "slurmd", "srun", "scontrol"} {
 		if _, err := exec.LookPath(name); err != nil {
 			if os.Getenv("TAULOP_SLURM") != "" {
@@ -209,9 +182,7 @@ func (c *cluster) daemon(t *testing.T, log string, args ...string) {
 func until(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	for began := time.Now(); !so(); time.Sleep(50 * time.Millisecond) {
-		if time.Since(began) > 5*time.Minute {
-			t.Fatalf("not after %v: %s", time.Since(began), what)
-		}
+		check.Need(t, time.Since(began) <= 5*time.Minute, "not after %v: %s", time.Since(began), what)
 	}
 }
 
@@ -225,9 +196,7 @@ func (c *cluster) command(ctx context.Context, line string) *exec.Cmd {
 // The Slurm commands of docs/cluster.md and docs/net.md work, with fewer nodes and less time.
 func TestSlurm(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes half a minute")
-	}
+	skip.Short(t, "takes half a minute")
 	program := build(t)
 	c := newCluster(t, program)
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
@@ -269,9 +238,8 @@ func TestSlurm(t *testing.T) {
 		for _, pid := range tasks(program, rank) {
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
-		if err := cmd.Wait(); err == nil || ctx.Err() != nil {
-			t.Errorf("task %d killed: %v, %v\n%s", rank, err, ctx.Err(), &said)
-		}
+		err := cmd.Wait()
+		check.True(t, err != nil && ctx.Err() == nil, "task %d killed: %v, %v\n%s", rank, err, ctx.Err(), &said)
 		until(t, "no task is left", func() bool { return len(tasks(program, -1)) == 0 })
 	}
 }

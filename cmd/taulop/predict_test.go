@@ -52,34 +52,30 @@ func TestOneAnswer(t *testing.T) {
 	printed := file("osu.txt", "# OSU MPI Broadcast Latency Test v7.3\n# Size       Avg Latency(us)\n4096                   3.00\n")
 	matrix := file("m.csv", "0,4096\n0,0\n")
 	want := 0.
-	for _, tt := range []struct {
-		line, cost string // the cost's name
-		us         float64
-		chosen     string
-	}{
-		{"predict -as openmpi4 -P 2 -m 4K -json bcast -params " + host, "cost_us", 1, `"chosen": "1 basic_linear"`},
-		{"predict -as openmpi4 -P 2 -m 4K -json bcast -params " + host + "," + other, "cost_us", 1, `"chosen": "1 basic_linear"`},
-		{"predict -as openmpi4 -P 2 -m 4K -json bcast:1", "cost_us", 1, `"algorithm": "1 basic_linear"`},
-		{"predict -as openmpi4 -P 2 -m 4K -json bcast:linear", "cost_us", 1, `"algorithm": "1 basic_linear"`},
-		{"explain -as openmpi4 -P 2 -m 4K -json bcast:own", "cost_us", 1, `"chosen": "1 basic_linear"`},
-		{"tune -for openmpi4 -P 2 -m 4K -json bcast", "instead_us", 1, `"instead": { "id": 1, "algorithm": "basic_linear" }`},
-		{"verify -against " + printed + " -as openmpi4 -P 2 -buffers rewritten -json bcast", "ns", 1e-3, `"algorithm": "bcast:1 basic_linear"`},
-		{"map -as openmpi4 -json " + matrix, "predicted_seconds", 1e6, ""},
-	} {
-		command, flags, _ := strings.Cut(tt.line, " ")
+	try := func(line, cost string, us float64, chosen string) { // line, cost: the cost's name
+		t.Helper()
+		command, flags, _ := strings.Cut(line, " ")
 		out, _ := ran(t, on([]string{"-params", host}, command, flags)...)
 		var costs []float64
-		for _, found := range regexp.MustCompile(`"`+tt.cost+`": ([-0-9.e]+)`).FindAllStringSubmatch(out, -1) {
-			costs = append(costs, tt.us*must.Get(strconv.ParseFloat(found[1], 64)))
+		for _, found := range regexp.MustCompile(`"`+cost+`": ([-0-9.e]+)`).FindAllStringSubmatch(out, -1) {
+			costs = append(costs, us*must.Get(strconv.ParseFloat(found[1], 64)))
 		}
 		if want == 0 {
 			want = costs[0]
 			check.True(t, slices.Min(costs) < want, "no algorithm is cheaper than the library's choice, %v µs", want)
 		}
-		if !(want > 0) || math.Abs(costs[0]/want-1) > 1e-9 || !strings.Contains(plain(out), tt.chosen) {
-			t.Errorf("%s says %v µs; predict says %v µs\n%s", tt.line, costs[0], want, out)
+		if !(want > 0) || math.Abs(costs[0]/want-1) > 1e-9 || !strings.Contains(plain(out), chosen) {
+			t.Errorf("%s says %v µs; predict says %v µs\n%s", line, costs[0], want, out)
 		}
 	}
+	try("predict -as openmpi4 -P 2 -m 4K -json bcast -params "+host, "cost_us", 1, `"chosen": "1 basic_linear"`)
+	try("predict -as openmpi4 -P 2 -m 4K -json bcast -params "+host+","+other, "cost_us", 1, `"chosen": "1 basic_linear"`)
+	try("predict -as openmpi4 -P 2 -m 4K -json bcast:1", "cost_us", 1, `"algorithm": "1 basic_linear"`)
+	try("predict -as openmpi4 -P 2 -m 4K -json bcast:linear", "cost_us", 1, `"algorithm": "1 basic_linear"`)
+	try("explain -as openmpi4 -P 2 -m 4K -json bcast:own", "cost_us", 1, `"chosen": "1 basic_linear"`)
+	try("tune -for openmpi4 -P 2 -m 4K -json bcast", "instead_us", 1, `"instead": { "id": 1, "algorithm": "basic_linear" }`)
+	try("verify -against "+printed+" -as openmpi4 -P 2 -buffers rewritten -json bcast", "ns", 1e-3, `"algorithm": "bcast:1 basic_linear"`)
+	try("map -as openmpi4 -json "+matrix, "predicted_seconds", 1e6, "")
 }
 
 // Commands know every collective from its declaration alone: predictions, explanations, the algorithm to
@@ -97,9 +93,7 @@ func TestCommandsKnowEveryCollective(t *testing.T) {
 		contains.All(t, help, c.About)
 		for i := range c.Benchmarks {
 			out := benchmarked(t, machine, directory, c, &c.Benchmarks[i])
-			if len(out.Rows) != 1 || out.Rows[0].Predicted.Algorithm != c.DefaultAlgorithm().String() {
-				t.Errorf("%s of %s: %+v", c.Benchmarks[i].Name, c, out)
-			}
+			check.True(t, len(out.Rows) == 1 && out.Rows[0].Predicted.Algorithm == c.DefaultAlgorithm().String(), "%s of %s: %+v", c.Benchmarks[i].Name, c, out)
 		}
 	}
 }
@@ -203,16 +197,14 @@ func TestPlotsAreWritten(t *testing.T) {
 				continue
 			}
 			ends := map[string][2]string{"svg": {"<?xml", "</svg>\n"}, "PNG": {"\x89PNG\r\n", "IEND\xaeB`\x82"}, "pdf": {"%PDF-", "%%EOF\n"}}[format]
-			if text := load(t, figure); !strings.HasPrefix(text, ends[0]) || !strings.HasSuffix(text, ends[1]) || strings.Contains(text, "<script") {
-				t.Errorf("%s: %.80q", figure, text)
-			}
+			text := load(t, figure)
+			check.True(t, strings.HasPrefix(text, ends[0]) && strings.HasSuffix(text, ends[1]) && !strings.Contains(text, "<script"), "%s: %.80q", figure, text)
 		}
 	}
 	before, shot := load(t, native), filepath.Join(dir, "native.svg")
 	if os.Link(native, shot) == nil {
-		if _, _, err := run(t, "plot", "l-tau", "-force", "-o", shot, native); exitStatus(err) != 2 || load(t, native) != before {
-			t.Errorf("drawing over the file that is drawn: %v", err)
-		}
+		_, _, err := run(t, "plot", "l-tau", "-force", "-o", shot, native)
+		check.True(t, exitStatus(err) == 2 && load(t, native) == before, "drawing over the file that is drawn: %v", err)
 	}
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))
 	check.True(t, err == nil && len(left) == 0, "left behind: %q, %v", left, err)

@@ -10,15 +10,14 @@ import (
 
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 )
 
 // TestScriptsSayWhy runs bench/mpi/run.sh with fake compilers, libraries and taulop. Each command fails
 // in turn, and the terminal shows its error.
 func TestScriptsSayWhy(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip(err)
-	}
+	skip.Without(t, "bash")
 	dir := t.TempDir()
 	must.Do(os.CopyFS(dir, os.DirFS("testdata/scripts")))
 	for _, program := range must.Get(filepath.Glob(dir + "/*")) {
@@ -44,9 +43,7 @@ func TestScriptsSayWhy(t *testing.T) {
 // prints into has all of it, from the first line on.
 func TestManycoreInFile(t *testing.T) {
 	t.Parallel()
-	if runtime.NumCPU() < 2 {
-		t.Skip("one core alone is not verified")
-	}
+	skip.If(t, runtime.NumCPU() < 2, "one core alone is not verified")
 	dir := t.TempDir()
 	must.Do(os.CopyFS(dir, os.DirFS("testdata/scripts")))
 	must.Do(os.Chmod(dir+"/stub", 0o755))
@@ -69,9 +66,7 @@ func TestManycoreInFile(t *testing.T) {
 // it builds or installs anything. With -h it prints what its head says.
 func TestScriptsRefuse(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip(err)
-	}
+	skip.Without(t, "bash")
 	full := t.TempDir()
 	must.Do(os.WriteFile(filepath.Join(full, "host.json"), nil, 0o644))
 	scripts := map[string][]string{

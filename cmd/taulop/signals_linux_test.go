@@ -22,6 +22,7 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/nodes"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -79,9 +80,7 @@ var signalledCommands = []signalled{
 // signal comes in the first sample of a launch, after some, or while the command waits or computes.
 func TestSignals(t *testing.T) {
 	needLinux(t)
-	if testing.Short() {
-		t.Skip("begins a hundred processes")
-	}
+	skip.Short(t, "begins a hundred processes")
 	program, dir := build(t), t.TempDir()
 	host := filepath.Join(dir, "host.json")
 	must.Do(nodes.Machine(0).WriteFile(host))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +21,7 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/numa"
@@ -57,9 +57,7 @@ func small(t *testing.T, change func(*params.File)) (file string) {
 // A sweep ends when its file is full. The file stays as last saved, and the journal has the rest.
 func TestSweepAddsToAFullFile(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("reads and writes 65536 launches again and again")
-	}
+	skip.Short(t, "reads and writes 65536 launches again and again")
 	file := small(t, func(f *params.File) {
 		l := params.Launch{Began: f.Launches[0].Began}
 		for len(f.Launches) < 1<<16 { // the most that there may be
@@ -92,9 +90,8 @@ func TestSweepTouchesNoOtherFile(t *testing.T) {
 		for _, name := range others {
 			check.Equal(t, string(must.Get(os.ReadFile(filepath.Join(filepath.Dir(file), name)))), "precious\n", "%q: %s", says, name)
 		}
-		if f, err := params.ReadFile(file); err != nil || f.Journal != "" || f.Sessions() != 2 {
-			t.Errorf("%q: %v", says, err)
-		}
+		f := loadParams(t, file)
+		check.True(t, f.Journal == "" && f.Sessions() == 2, "%q: journal %q, %d sessions", says, f.Journal, f.Sessions())
 		check.Equal(t, len(must.Get(os.ReadDir(filepath.Dir(file)))), 1+len(others), "%q: files left", says)
 	}
 }
@@ -124,9 +121,7 @@ func keepsAll(t *testing.T, before, after *params.File) {
 	cells := lists.ToMap(after.Cells, func(c params.Cell) (params.Key, params.Cell) { return c.Key, c })
 	for _, c := range before.Cells {
 		now := cells[c.Key].Samples
-		if len(now) < len(c.Samples) || !slices.Equal(now[:len(c.Samples)], c.Samples) {
-			t.Fatalf("%+v had %v, now %v", c.Key, c.Samples, now)
-		}
+		check.Need(t, len(now) >= len(c.Samples) && slices.Equal(now[:len(c.Samples)], c.Samples), "%+v had %v, now %v", c.Key, c.Samples, now)
 	}
 }
 
@@ -169,11 +164,7 @@ func TestSweepPlans(t *testing.T) {
 func frugal(t *testing.T, line ...string) (out string, err error) {
 	t.Helper()
 	const most = 256 << 20
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	out, _, err = run(t, line...)
-	runtime.ReadMemStats(&after)
-	check.AtMost(t, after.TotalAlloc-before.TotalAlloc, most, "bytes that %q allocated", line)
+	check.AtMost(t, check.Allocated(func() { out, _, err = run(t, line...) }), most, "bytes that %q allocated", line)
 	return out, err
 }
 
@@ -181,30 +172,27 @@ func frugal(t *testing.T, line ...string) (out string, err error) {
 // unchanged.
 func TestHostilePlans(t *testing.T) {
 	needLinux(t)
-	for _, tt := range []struct {
-		change func(*params.Plan)
-		want   string
-	}{
-		{func(p *params.Plan) { p.SegmentBytes = 0 }, "segments of 0 bytes"},
-		{func(p *params.Plan) { p.Segments = 0 }, "0 segments"},
-		{func(p *params.Plan) { p.SegmentBytes = 1 << 50 }, "memory"},
-		{func(p *params.Plan) { p.Segments = 1 << 50 }, "memory"},
-		{func(p *params.Plan) { p.Taus = []int{100_000_000} }, "τ = 100000000"},
-		{func(p *params.Plan) { p.Taus = []int{1 << 30} }, "τ = 1073741824"},
-		{func(p *params.Plan) { p.Taus, p.Sizes = upTo(1<<13), upTo(1<<16) }, "more than 1048576 cells"},
-		{func(p *params.Plan) { p.Sizes = []int{1 << 50} }, "memory"},
-		{func(p *params.Plan) { p.ArenaCaches, p.Caches = 512, []bool{true} }, "512 times what caches hold"},
-		{func(p *params.Plan) { p.Caches = nil }, "states of the cache"},
-		{func(p *params.Plan) { p.Policies = []numa.Policy{numa.List} }, "no CPU"},
-		{func(p *params.Plan) { p.Policies, p.CPUs = []numa.Policy{numa.List}, []int{1 << 30} }, "does not exist"},
-		{func(p *params.Plan) { p.Policies = []numa.Policy{params.Published} }, "not measured by a sweep"},
-	} {
-		file := resumable(t, tt.change)
+	try := func(change func(*params.Plan), want string) {
+		t.Helper()
+		file := resumable(t, change)
 		before := load(t, file)
 		_, err := frugal(t, "sweep", "-quiet", "-resume", file)
-		fails(t, err, 2, tt.want)
-		check.Equal(t, string(must.Get(os.ReadFile(file))), before, "%q: the file has changed", tt.want)
+		fails(t, err, 2, want)
+		check.Equal(t, string(must.Get(os.ReadFile(file))), before, "%q: the file has changed", want)
 	}
+	try(func(p *params.Plan) { p.SegmentBytes = 0 }, "segments of 0 bytes")
+	try(func(p *params.Plan) { p.Segments = 0 }, "0 segments")
+	try(func(p *params.Plan) { p.SegmentBytes = 1 << 50 }, "memory")
+	try(func(p *params.Plan) { p.Segments = 1 << 50 }, "memory")
+	try(func(p *params.Plan) { p.Taus = []int{100_000_000} }, "τ = 100000000")
+	try(func(p *params.Plan) { p.Taus = []int{1 << 30} }, "τ = 1073741824")
+	try(func(p *params.Plan) { p.Taus, p.Sizes = upTo(1<<13), upTo(1<<16) }, "more than 1048576 cells")
+	try(func(p *params.Plan) { p.Sizes = []int{1 << 50} }, "memory")
+	try(func(p *params.Plan) { p.ArenaCaches, p.Caches = 512, []bool{true} }, "512 times what caches hold")
+	try(func(p *params.Plan) { p.Caches = nil }, "states of the cache")
+	try(func(p *params.Plan) { p.Policies = []numa.Policy{numa.List} }, "no CPU")
+	try(func(p *params.Plan) { p.Policies, p.CPUs = []numa.Policy{numa.List}, []int{1 << 30} }, "does not exist")
+	try(func(p *params.Plan) { p.Policies = []numa.Policy{params.Published} }, "not measured by a sweep")
 }
 
 // resumable is a file of a sweep on this machine with a changed plan and no cells.
@@ -220,12 +208,7 @@ func resumable(t testing.TB, change func(*params.Plan)) string {
 	return file
 }
 
-func upTo(n int) (numbers []int) {
-	for i := range n {
-		numbers = append(numbers, i+1)
-	}
-	return numbers
-}
+func upTo(n int) []int { return lists.Indices(n + 1)[1:] }
 
 // Measurements before Ctrl-C are printed and saved by -save, and the error says so.
 func TestStoppedPatterns(t *testing.T) {
@@ -272,22 +255,18 @@ func TestNothingReplaced(t *testing.T) {
 }
 
 func TestLacking(t *testing.T) {
-	for _, tt := range []struct {
-		req       verifyRequest
-		outOfTime bool
-		want      string
-	}{
-		{verifyRequest{Request: verify.Request{Time: time.Second}}, true, "fewer -m or -cache"},
-		{verifyRequest{Request: verify.Request{Time: time.Second}, save: "host.json"}, true, "the patterns are in host.json"},
-		{verifyRequest{Request: verify.Request{Source: "host.json"}}, false, "for host.json: no cells"},
-		{verifyRequest{save: "host.json"}, false, "for host.json: no cells; the patterns are in host.json"},
-	} {
+	try := func(req verifyRequest, outOfTime bool, want string) {
+		t.Helper()
 		status := 2
-		if tt.outOfTime {
+		if outOfTime {
 			status = 3
 		}
-		fails(t, tt.req.lacking(errors.New("host.json: no cells"), tt.outOfTime), status, tt.want)
+		fails(t, req.lacking(errors.New("host.json: no cells"), outOfTime), status, want)
 	}
+	try(verifyRequest{Request: verify.Request{Time: time.Second}}, true, "fewer -m or -cache")
+	try(verifyRequest{Request: verify.Request{Time: time.Second}, save: "host.json"}, true, "the patterns are in host.json")
+	try(verifyRequest{Request: verify.Request{Source: "host.json"}}, false, "for host.json: no cells")
+	try(verifyRequest{save: "host.json"}, false, "for host.json: no cells; the patterns are in host.json")
 }
 
 // A sweep is killed in the first sample of its launch, in the fourth, …, and resumed each time. The file is
@@ -312,22 +291,16 @@ func TestSweepSurvivesKilling(t *testing.T) {
 		if errors.Is(err, os.ErrNotExist) && before == nil {
 			continue // killed before the first cell
 		}
-		if err != nil {
-			t.Fatalf("kill %d: %v", kill, err)
-		}
+		check.Need(t, err == nil, "kill %d: %v", kill, err)
 		keepsAll(t, before, after)
 		before, began = after, []string{"-resume", file}
 	}
-	if before == nil {
-		t.Fatal("no file after all kills")
-	}
+	check.Need(t, before != nil, "no file after all kills")
 	if out, err := program(t, "sweep", "-quiet", "-resume", file).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	after, err := params.ReadFile(file)
-	if err != nil || !after.Complete {
-		t.Fatalf("resumed to the end: %v, complete %v", err, after.Complete)
-	}
+	check.Need(t, err == nil && after.Complete, "resumed to the end: %v, complete %v", err, after.Complete)
 	keepsAll(t, before, after)
 	for _, c := range after.Cells {
 		check.True(t, c.Time.Known(), "no interval: %+v", c.Key)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/taulop/taulop/internal/survey/cma"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/shm"
 )
@@ -43,16 +44,12 @@ func TestTranscripts(t *testing.T) {
 	for _, path := range paths {
 		name, text := strings.TrimSuffix(filepath.Base(path), ".txt"), load(t, path)
 		t.Run(name, func(t *testing.T) {
-			if strings.HasPrefix(name, "meas") && !shm.Supported {
-				t.Skip("measuring needs Linux")
-			}
+			skip.If(t, strings.HasPrefix(name, "meas") && !shm.Supported, "measuring needs Linux")
 			switch name {
 			case "measured":
 				surveytest.Machine(t, 2)
 			case "cma":
-				if err := cma.Allowed(surveytest.Machine(t, 2)); err != nil {
-					t.Skip(err)
-				}
+				skip.Error(t, cma.Allowed(surveytest.Machine(t, 2)))
 			}
 			dir := inMemory(t)
 			linkFiles(t, files, dir)
@@ -60,9 +57,7 @@ func TestTranscripts(t *testing.T) {
 				snapshots(t, dir)
 			}
 			t.Chdir(dir)
-			if err := os.Symlink("host.json", "link.json"); err != nil {
-				t.Skip(err)
-			}
+			skip.Error(t, os.Symlink("host.json", "link.json"))
 			played := &transcript{T: t, traces: traces(t)}
 			for line := range strings.Lines(text) {
 				played.line(strings.TrimRight(line, "\n"))

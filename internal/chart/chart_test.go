@@ -125,9 +125,7 @@ func TestConcurrencyOfMetropolis(t *testing.T) {
 	contains.All(t, d.text(), "metropolis", "published parameters", "m = 8K", "A(τ) = τ·L(8K,1)/L(8K,τ)", "no intervals", "higher is better",
 		"ideal, all at once: A = τ", "serial, one at a time: A = 1", "τ, concurrent transfers")
 	lines := d.lines(blue)
-	if len(lines) != 1 || len(lines[0].points) != 8 {
-		t.Fatalf("blue lines: %v", lines)
-	}
+	check.Need(t, len(lines) == 1 && len(lines[0].points) == 8, "blue lines: %v", lines)
 	var serial, perfect path
 	for _, p := range d.paths {
 		switch {
@@ -137,9 +135,7 @@ func TestConcurrencyOfMetropolis(t *testing.T) {
 			serial = p
 		}
 	}
-	if serial.points == nil || perfect.points == nil {
-		t.Fatal("the bounds are not drawn")
-	}
+	check.Need(t, serial.points != nil && perfect.points != nil, "the bounds are not drawn")
 	one, eight := serial.points[0][1], perfect.points[7][1]
 	for i, at := range lines[0].points {
 		A := float64(i+1) * metropolis8K[0] / metropolis8K[i]
@@ -155,9 +151,7 @@ func TestTransfersOverSize(t *testing.T) {
 	for _, want := range []string{"1", "64", "4K", "256K", "10 µs", "τ = 1", "τ = 2", "τ = 4", "m, bytes", "L(m,τ)"} {
 		check.True(t, slices.Contains(d.texts, want), "no %q in %q", want, d.texts)
 	}
-	if slices.Contains(d.texts, "τ = 3") || len(d.lines(green)) != 1 || len(d.lines(green)[0].points) != 4 {
-		t.Errorf("%q, lines %v", d.texts, d.lines(green))
-	}
+	check.True(t, !slices.Contains(d.texts, "τ = 3") && len(d.lines(green)) == 1 && len(d.lines(green)[0].points) == 4, "%q, lines %v", d.texts, d.lines(green))
 }
 
 // L(8K,τ) is drawn from zero, a line for each setup and machine, with bars.
@@ -209,9 +203,8 @@ func TestPredictions(t *testing.T) {
 	for i, want := range []float64{0, -0.5, 1} {
 		check.Near(t, c.Panels[1].Series[i].Points[0].Y.Center, want, 1e-9, "the error of %s", c.Panels[1].Series[i].Name)
 	}
-	if d = svg(t, must.Get(Predictions(v, Choice{Choice: compare.Choice{Caches: []bool{true}}, Algorithms: []string{"message"}}))); !d.has("measured: message") || !d.has("off cache") {
-		t.Errorf("%q", d.texts)
-	}
+	d = svg(t, must.Get(Predictions(v, Choice{Choice: compare.Choice{Caches: []bool{true}}, Algorithms: []string{"message"}})))
+	contains.All(t, d.text(), "measured: message", "off cache")
 }
 
 func TestAccuracy(t *testing.T) {
@@ -220,9 +213,8 @@ func TestAccuracy(t *testing.T) {
 	contains.All(t, d.text(), "Predicted over measured time", "the median of 2 algorithms", "bcast:binomial, allgather:ring", "predicted / measured")
 	bold := d.lines(green)
 	check.True(t, len(bold) == 1 && len(bold[0].points) == 3, "medians of LogGP: %v", bold)
-	if d = svg(t, must.Get(Accuracy(v, Choice{Algorithms: []string{"bcast"}}))); !d.has("time: bcast:binomial") || !d.has("bars: 95 %") {
-		t.Errorf("%q", d.texts)
-	}
+	d = svg(t, must.Get(Accuracy(v, Choice{Algorithms: []string{"bcast"}})))
+	contains.All(t, d.text(), "time: bcast:binomial", "bars: 95 %")
 }
 
 // Copies share are drawn beside those out of own buffers, unless chosen.
@@ -260,9 +252,8 @@ func TestFormats(t *testing.T) {
 	var b bytes.Buffer
 	c := all["l-tau"]
 	contains.Error(t, c.Write(&b, "gif", ColumnWidth), "svg, png, pdf")
-	if err := c.Write(&b, "svg", math.NaN()); err == nil || b.Len() > 0 {
-		t.Errorf("NaN cm: %v", err)
-	}
+	check.Error(t, c.Write(&b, "svg", math.NaN()), "NaN cm")
+	check.Equal(t, b.Len(), 0, "bytes of what cannot be drawn")
 }
 
 // wild is a line whose intervals are far longer than what they are of, one of them in
@@ -308,17 +299,15 @@ func TestBarsGoOn(t *testing.T) {
 	}
 	// Below end the second and the fourth, above the second and the third; the last and the
 	// first have two caps, the third and the fourth one.
-	if arrows, caps, legend := count(wild()); arrows != 4 || caps != 6 || !legend {
-		t.Errorf("%d arrows, %d caps, in the legend %v", arrows, caps, legend)
-	}
+	arrows, caps, legend := count(wild())
+	check.True(t, arrows == 4 && caps == 6 && legend, "%d arrows, %d caps, in the legend %v", arrows, caps, legend)
 	nameless := wild()
 	nameless.Panels[0].Series[0].Name = ""
-	_, _, legend := count(nameless)
+	_, _, legend = count(nameless)
 	check.True(t, legend, "the legend does not say what arrows are where it has nothing else")
 	here := []compare.Machine{swept("vm", []string{"ring"}, []numa.Policy{numa.Local}, 1, 2)}
-	if arrows, caps, legend := count(must.Get(TransfersOverTau(here, Choice{}))); arrows != 0 || caps == 0 || legend {
-		t.Errorf("of bars that end: %d arrows, %d caps, in the legend %v", arrows, caps, legend)
-	}
+	arrows, caps, legend = count(must.Get(TransfersOverTau(here, Choice{})))
+	check.True(t, arrows == 0 && caps > 0 && !legend, "of bars that end: %d arrows, %d caps, in the legend %v", arrows, caps, legend)
 }
 
 // mapped is a ring of processes on nodes of 4 cores.
@@ -349,9 +338,8 @@ func strides() *predict.Strided {
 
 func TestStridedCosts(t *testing.T) {
 	c := must.Get(StridedCosts(strides()))
-	if got := shown(c); got != "m = 1K: log_3P, mlog_nP | m = 4K: log_3P, mlog_nP" || c.Panels[1].Series[1].Points[2].Y.Center != 4096*512/2 {
-		t.Error(got)
-	}
+	check.Equal(t, shown(c), "m = 1K: log_3P, mlog_nP | m = 4K: log_3P, mlog_nP", "shown")
+	check.Equal(t, c.Panels[1].Series[1].Points[2].Y.Center, 4096*512/2, "cost of 4K under mlog_nP")
 	contains.All(t, c.describe(), "bcast:linear", "node1 · P = 8", "some of it beyond")
 }
 
@@ -376,9 +364,7 @@ func TestHostileNames(t *testing.T) {
 		for _, make := range []func([]compare.Machine, Choice) (*Chart, error){TransfersOverTau, Concurrency, TransfersOverSize, Ratios} {
 			c := must.Get(make(machines, Choice{}))
 			d := svg(t, c)
-			if slices.Contains(d.elements, "script") || slices.Index(d.elements[1:], "svg") >= 0 {
-				t.Errorf("%.40q became elements: %q", name, d.elements)
-			}
+			check.True(t, !slices.Contains(d.elements, "script") && slices.Index(d.elements[1:], "svg") < 0, "%.40q became elements: %q", name, d.elements)
 			if name[0] == '<' && !d.has("<script>alert(1)</script>") {
 				t.Errorf("%.40q is not shown: %q", name, d.texts)
 			}

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/plot/vg"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
@@ -58,17 +60,13 @@ func TestCosts(t *testing.T) {
 	c = must.Get(Costs(costs("a", "b"), Choice{Algorithms: []string{"bcast:linear"}, Bandwidth: true}))
 	slow := c.Panels[0].Series[1]
 	// 4 KiB in 8 µs, which may be 4 or 16.
-	if y := slow.Points[2].Y; slow.Name != "b" || y.Center != 0.512 || y.Lo != 0.256 || y.Hi != 1.024 || c.Panels[0].Y.Quantity != Bandwidths {
-		t.Errorf("%+v", slow)
-	}
+	y := slow.Points[2].Y
+	check.True(t, slow.Name == "b" && y.Center == 0.512 && y.Lo == 0.256 && y.Hi == 1.024 && c.Panels[0].Y.Quantity == Bandwidths, "%+v", slow)
 }
 
 // grouped are times of n CPUs, four of which share a cache.
 func grouped(n int) (all []view.Matrix) {
-	var names []string
-	for i := range n {
-		names = append(names, fmt.Sprint(i))
-	}
+	names := lists.Map(lists.Indices(n), strconv.Itoa)
 	for _, m := range []view.Matrix{
 		{Name: "null transfer, one way", Groups: []view.Group{{Name: "shared L3", Median: 60}, {Name: "nodes 21 apart", Median: 240}}},
 		{Name: "transfer of 8K", Bytes: 8192, Groups: []view.Group{{Name: "shared L3", Median: 600}, {Name: "nodes 21 apart", Median: 1300}}},

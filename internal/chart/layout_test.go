@@ -63,9 +63,8 @@ func TestTextsKeepTheirWidths(t *testing.T) {
 	n, of := strings.Count(b.String(), "textLength="), strings.Count(b.String(), "<text ")
 	check.True(t, n == of && n != 0, "%d of %d texts have their width", n, of)
 	want := fmt.Sprintf("textLength=\"%s\"", brief(titleStyle.Width(c.Title).Points()))
-	if first, _, _ := strings.Cut(b.String(), "more</text>"); !strings.Contains(first[strings.LastIndex(first, "<text "):], want) {
-		t.Errorf("the title has not %s: %s", want, first[strings.LastIndex(first, "<text "):])
-	}
+	first, _, _ := strings.Cut(b.String(), "more</text>")
+	check.True(t, strings.Contains(first[strings.LastIndex(first, "<text "):], want), "the title has not %s: %s", want, first[strings.LastIndex(first, "<text "):])
 }
 
 // Whatever the width, all text is on the page, and no text covers another or data.
@@ -75,9 +74,7 @@ func TestNothingOverlaps(t *testing.T) {
 			l := c.layout(cm * vg.Centimeter)
 			w := &witness{}
 			l.draw(draw.NewCanvas(w, l.width, l.height))
-			if len(w.boxes) < 8 {
-				t.Fatalf("%s: %d texts", name, len(w.boxes))
-			}
+			check.Need(t, len(w.boxes) >= 8, "%s: %d texts", name, len(w.boxes))
 			for i, a := range w.boxes {
 				if a.Min.X < 0 || a.Min.Y < 0 || a.Max.X > l.width || a.Max.Y > l.height {
 					t.Errorf("%s, %g cm: %q is cut: %v of %g × %g", name, float64(cm), w.texts[i], a, l.width, l.height)

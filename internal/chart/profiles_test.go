@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/access"
 	_ "github.com/taulop/taulop/internal/survey/all"
@@ -103,9 +104,7 @@ func surveyed(name string, n []int, ps ...int) compare.Machine {
 func TestCopiesBetweenLevels(t *testing.T) {
 	a, b := surveyed("a", []int{1024}, 2), surveyed("b", []int{1024}, 2)
 	c := must.Get(Copies([]compare.Machine{a}, Choice{}))
-	if len(c.Panels) != 1 || len(c.Panels[0].Series) != 16 {
-		t.Fatalf("%s", shown(c))
-	}
+	check.Need(t, len(c.Panels) == 1 && len(c.Panels[0].Series) == 16, "%s", shown(c))
 	colours, dashes := make(map[string]int), make(map[string]int)
 	for _, s := range c.Panels[0].Series {
 		level, tau, _ := strings.Cut(s.Name, ", ")
@@ -149,38 +148,30 @@ func shown(c *Chart) string {
 func TestProfileCharts(t *testing.T) {
 	a, b := surveyed("a", []int{1024, 4096}, 2, 8), surveyed("b", []int{1024}, 2, 4)
 	choice := func(words ...string) Choice { return Choice{Variants: words} }
-	for _, tt := range []struct {
-		what    string
-		make    func([]compare.Machine, Choice) (*Chart, error)
-		of      []compare.Machine
-		ch      Choice
-		want    string
-		caption string
-	}{
-		{"accesses of the largest N", accesses, []compare.Machine{a}, Choice{}, "int32: read, write | float64: read, write", "a · placement local · in cache · N = 4K"},
-		{"the largest N of both", accesses, []compare.Machine{a, b}, choice("float64"), "a, read, a, write, b, read, b, write", "placement local · in cache · float64 · N = 1K"},
-		{"words that go together", accesses, []compare.Machine{a}, choice("FLOAT64", "read"), "", "a · read · placement local · in cache · float64 · N = 4K"},
-		{"words that do not", accesses, []compare.Machine{a}, choice("float64", "n=1k", "n=4k", "read"), "N = 1K:  | N = 4K: ", "a · read · placement local · in cache · float64"},
-		{"both caches", accesses, []compare.Machine{a}, Choice{Variants: []string{"int32", "write"}, Choice: compare.Choice{Caches: []bool{false, true}}}, "in cache, off cache", "a · write · placement local · int32 · N = 4K"},
-		{"strided messages", packs, []compare.Machine{a}, Choice{}, "packing: 4K, 64K | one way, L3: 4K, 64K", "a · in cache · bars"},
-		{"of one size", packs, []compare.Machine{a, b}, Choice{Choice: compare.Choice{Sizes: []int{4096}}}, "packing: a, b | one way, L3: a, b", "4K · in cache · bars"},
-		{"patterns of the largest P", patterns, []compare.Machine{a}, Choice{},
-			"permutation: the median of 7 variants:  | ping-pong: the median of 28 variants:  | scatter: the median of 8 variants:  | broadcast: the median of 8 variants: ",
-			"a · placement local · in cache · P = 8 · pale: T_s + m·τ_d, fitted to every other m · thin: each variant · lower"},
-		{"few variants", patterns, []compare.Machine{a}, Choice{P: 2}, "permutation: permutation-1 | ping-pong: ping-pong-0-1 | scatter: scatter-0, scatter-1 | broadcast: broadcast-0, broadcast-1", "P = 2"},
-		{"the largest P of both", patterns, []compare.Machine{a, b}, Choice{}, "permutation: a, b | ping-pong: a, b | scatter: the median of 2 variants: a, b | broadcast: the median of 2 variants: a, b", "thin: each variant · bars: 95 % intervals"},
-		{"chosen variants", patterns, []compare.Machine{a}, choice("scatter", "P = 8"), "scatter-0, scatter-1, scatter-2, scatter-3, scatter-4, scatter-5, scatter-6, scatter-7", "scatter · P = 8 · bars"},
-		{"more than can be told apart", patterns, []compare.Machine{a}, choice("ping-pong"), "the median of 28 variants: ", "ping-pong · P = 8"},
-		{"of two patterns", patterns, []compare.Machine{a}, choice("permutation-1", "scatter-0"), "permutation: permutation-1 | scatter: scatter-0", "P = 8"},
-		{"disks", disks, []compare.Machine{a}, Choice{}, "page cache out: read, write | page cache in: read, write", "a · bars: 95 % intervals · lower is better"},
-		{"writes of two", disks, []compare.Machine{a, b}, choice("cacheout", "write"), "a, b", "write · page cache out · bars"},
-	} {
-		c := must.Get(tt.make(tt.of, tt.ch))
-		check.Equal(t, shown(c), tt.want, "%s", tt.what)
-		if caption := strings.Join(c.Caption, " · "); !strings.Contains(caption, tt.caption) || !strings.HasSuffix(caption, "lower is better") {
-			t.Errorf("%s: caption %q, want %q", tt.what, caption, tt.caption)
-		}
+	try := func(what string, make func([]compare.Machine, Choice) (*Chart, error), of []compare.Machine, ch Choice, want, caption string) {
+		t.Helper()
+		c := must.Get(make(of, ch))
+		check.Equal(t, shown(c), want, "%s", what)
+		got := strings.Join(c.Caption, " · ")
+		check.True(t, strings.Contains(got, caption) && strings.HasSuffix(got, "lower is better"), "%s: caption %q, want %q", what, got, caption)
 	}
+	try("accesses of the largest N", accesses, []compare.Machine{a}, Choice{}, "int32: read, write | float64: read, write", "a · placement local · in cache · N = 4K")
+	try("the largest N of both", accesses, []compare.Machine{a, b}, choice("float64"), "a, read, a, write, b, read, b, write", "placement local · in cache · float64 · N = 1K")
+	try("words that go together", accesses, []compare.Machine{a}, choice("FLOAT64", "read"), "", "a · read · placement local · in cache · float64 · N = 4K")
+	try("words that do not", accesses, []compare.Machine{a}, choice("float64", "n=1k", "n=4k", "read"), "N = 1K:  | N = 4K: ", "a · read · placement local · in cache · float64")
+	try("both caches", accesses, []compare.Machine{a}, Choice{Variants: []string{"int32", "write"}, Choice: compare.Choice{Caches: []bool{false, true}}}, "in cache, off cache", "a · write · placement local · int32 · N = 4K")
+	try("strided messages", packs, []compare.Machine{a}, Choice{}, "packing: 4K, 64K | one way, L3: 4K, 64K", "a · in cache · bars")
+	try("of one size", packs, []compare.Machine{a, b}, Choice{Choice: compare.Choice{Sizes: []int{4096}}}, "packing: a, b | one way, L3: a, b", "4K · in cache · bars")
+	try("patterns of the largest P", patterns, []compare.Machine{a}, Choice{},
+		"permutation: the median of 7 variants:  | ping-pong: the median of 28 variants:  | scatter: the median of 8 variants:  | broadcast: the median of 8 variants: ",
+		"a · placement local · in cache · P = 8 · pale: T_s + m·τ_d, fitted to every other m · thin: each variant · lower")
+	try("few variants", patterns, []compare.Machine{a}, Choice{P: 2}, "permutation: permutation-1 | ping-pong: ping-pong-0-1 | scatter: scatter-0, scatter-1 | broadcast: broadcast-0, broadcast-1", "P = 2")
+	try("the largest P of both", patterns, []compare.Machine{a, b}, Choice{}, "permutation: a, b | ping-pong: a, b | scatter: the median of 2 variants: a, b | broadcast: the median of 2 variants: a, b", "thin: each variant · bars: 95 % intervals")
+	try("chosen variants", patterns, []compare.Machine{a}, choice("scatter", "P = 8"), "scatter-0, scatter-1, scatter-2, scatter-3, scatter-4, scatter-5, scatter-6, scatter-7", "scatter · P = 8 · bars")
+	try("more than can be told apart", patterns, []compare.Machine{a}, choice("ping-pong"), "the median of 28 variants: ", "ping-pong · P = 8")
+	try("of two patterns", patterns, []compare.Machine{a}, choice("permutation-1", "scatter-0"), "permutation: permutation-1 | scatter: scatter-0", "P = 8")
+	try("disks", disks, []compare.Machine{a}, Choice{}, "page cache out: read, write | page cache in: read, write", "a · bars: 95 % intervals · lower is better")
+	try("writes of two", disks, []compare.Machine{a, b}, choice("cacheout", "write"), "a, b", "write · page cache out · bars")
 }
 
 // Times that are T_s + m·τ_d lie on their fitted line, which begins and ends where they do.
@@ -255,16 +246,13 @@ func TestProfilesWithoutAPlace(t *testing.T) {
 // Machines that are too many to be told apart are thin lines about their median, of one τ and one size; those
 // that stand out have their own look.
 func TestFleet(t *testing.T) {
-	var fleet []compare.Machine
-	for i := range MaxLines + 1 {
-		fleet = append(fleet, fromText(fmt.Sprint("node", i), []int{64, 8192}, 1000, float64(1000*(i+1)), 2000)) // A(2) = 2/(i + 1)
-	}
+	fleet := lists.Map(lists.Indices(MaxLines+1), func(i int) compare.Machine { // A(2) = 2/(i + 1)
+		return fromText(fmt.Sprint("node", i), []int{64, 8192}, 1000, float64(1000*(i+1)), 2000)
+	})
 	for _, out := range [][]string{nil, {"node3"}} {
 		c := must.Get(Concurrency(fleet, Choice{Out: out}))
 		p := c.Panels[0]
-		if len(p.Series) != len(fleet)+1 || p.Series[0].Of != Median || shown(c) != strings.Join(append([]string{Median}, out...), ", ") {
-			t.Errorf("%s", shown(c))
-		}
+		check.True(t, len(p.Series) == len(fleet)+1 && p.Series[0].Of == Median && shown(c) == strings.Join(append([]string{Median}, out...), ", "), "%s", shown(c))
 		// Half of all A(2) are within 2/9 - 2/15 of 2/9, the ninth.
 		middle, above := p.Series[0].Points[1].Y.Center, 1.4826*(2./9-2./15)
 		if math.Abs(middle-2./9) > 1e-9 || p.Bands[0].X[1] != 2 || math.Abs(p.Bands[0].Hi[1]-middle-above) > 1e-9 {

@@ -13,50 +13,43 @@ import (
 // Labels of an axis of that many points: round ones, as many as have room.
 func TestTicks(t *testing.T) {
 	many := []float64{1, 1000, 1024, 1048, 4 << 20}
-	for _, tt := range []struct {
-		what       string
-		quantity   Quantity
-		values     []float64
-		length     vg.Length
-		horizontal bool
-		unit, want string
-	}{
-		{"customary sizes, wide", Sizes, many, 400, true, "", "1 4 16 64 256 1K 4K 16K 64K 256K 1M 4M"},
-		{"customary sizes, narrow", Sizes, many, 100, true, "", "1 16 256 4K 64K 1M"},
-		{"few sizes", Sizes, []float64{1024, 8192}, 190, true, "", "1K 8K"},
-		{"one size", Sizes, []float64{8192}, 190, true, "", "8K"},
-		{"strides", Sizes, []float64{1, 3, 4, 16, 1024}, 190, true, "", "1 3 4 16 1K"},
-		{"strides, too narrow", Sizes, []float64{4, 5, 6, 7, 8, 512}, 100, true, "", "4 16 64 256"},
-		{"τ of two CPUs", Counts, []float64{1, 2}, 190, true, "", "1 2"},
-		{"all τ of eight", Counts, []float64{1, 2, 3, 4, 5, 6, 7, 8}, 190, true, "", "1 2 3 4 5 6 7 8"},
-		{"τ of many CPUs", Counts, []float64{1, 2, 4, 128}, 190, true, "", "1 2 4 8 16 32 64 128"},
-		{"A of eight", Counts, []float64{1, 3.7, 8}, 100, false, "", "1 2 4 6 8"},
-		{"A of twenty", Counts, []float64{1, 8.4, 20}, 100, false, "", "1 5 10 15 20"},
-		{"ns", Times, []float64{140, 600}, 100, false, "ns", "0 100 200 300 400 500 600"},
-		{"µs", Times, []float64{1892, 6593}, 100, false, "µs", "0 1 2 3 4 5 6"},
-		{"one time", Times, []float64{2e6}, 100, false, "ms", "0.0 0.5 1.0 1.5 2.0"},
-		{"nothing", Times, []float64{0, 0}, 100, false, "ns", "0.0 0.2 0.4 0.6 0.8 1.0"},
-		{"from ns to ms", Times, []float64{300, 2e6}, 100, false, "", "1 µs 10 µs 100 µs 1 ms"},
-		{"from µs on", Times, []float64{3e3, 60e3}, 120, false, "", "5 µs 10 µs 20 µs 50 µs"},
-		{"nearly alike", Proportions, []float64{0.97, 1.08}, 100, false, "", "0.95 1 1.05 1.1"},
-		{"twice and half", Proportions, []float64{0.5, 2}, 100, false, "", "0.5 0.75 1 1.25 1.5 2"},
-		{"far apart", Proportions, []float64{0.01, 3}, 100, false, "", "1/64 1/32 1/16 1/8 1/4 1/2 1 2"},
-		{"errors", Fractions, []float64{-0.33, 0.08}, 100, false, "%", "−30 −20 −10 0 +10"},
-		{"no error", Fractions, []float64{0, 0}, 100, false, "%", "−1.0 −0.5 0.0 +0.5 +1.0"},
-		{"absurd", Times, []float64{1e300, 5e-324}, 100, false, "ns", "0.0 0.2 0.4 0.6 0.8 1.0"},
-	} {
-		s := Axis{"x", tt.quantity}.scaleOf(tt.values, append([]float64(nil), tt.values...), tt.length, tt.horizontal)
+	try := func(what string, quantity Quantity, values []float64, length vg.Length, horizontal bool, unit, want string) {
+		t.Helper()
+		s := Axis{"x", quantity}.scaleOf(values, append([]float64(nil), values...), length, horizontal)
 		var labels []string
 		for _, tick := range s.Ticks(s.lo, s.hi) {
 			if tick.Label != "" {
 				labels = append(labels, tick.Label)
 			}
 			at := s.Normalize(s.lo, s.hi, tick.Value)
-			check.True(t, at >= -1e-6 && at <= 1+1e-6, "%s: tick %s stands at %g of the axis", tt.what, tick.Label, at)
+			check.True(t, at >= -1e-6 && at <= 1+1e-6, "%s: tick %s stands at %g of the axis", what, tick.Label, at)
 		}
-		check.Equal(t, strings.Join(labels, " "), tt.want, "%s", tt.what)
-		check.Equal(t, s.label, strings.TrimSuffix("x, "+tt.unit, ", "), "%s: label", tt.what)
+		check.Equal(t, strings.Join(labels, " "), want, "%s", what)
+		check.Equal(t, s.label, strings.TrimSuffix("x, "+unit, ", "), "%s: label", what)
 	}
+	try("customary sizes, wide", Sizes, many, 400, true, "", "1 4 16 64 256 1K 4K 16K 64K 256K 1M 4M")
+	try("customary sizes, narrow", Sizes, many, 100, true, "", "1 16 256 4K 64K 1M")
+	try("few sizes", Sizes, []float64{1024, 8192}, 190, true, "", "1K 8K")
+	try("one size", Sizes, []float64{8192}, 190, true, "", "8K")
+	try("strides", Sizes, []float64{1, 3, 4, 16, 1024}, 190, true, "", "1 3 4 16 1K")
+	try("strides, too narrow", Sizes, []float64{4, 5, 6, 7, 8, 512}, 100, true, "", "4 16 64 256")
+	try("τ of two CPUs", Counts, []float64{1, 2}, 190, true, "", "1 2")
+	try("all τ of eight", Counts, []float64{1, 2, 3, 4, 5, 6, 7, 8}, 190, true, "", "1 2 3 4 5 6 7 8")
+	try("τ of many CPUs", Counts, []float64{1, 2, 4, 128}, 190, true, "", "1 2 4 8 16 32 64 128")
+	try("A of eight", Counts, []float64{1, 3.7, 8}, 100, false, "", "1 2 4 6 8")
+	try("A of twenty", Counts, []float64{1, 8.4, 20}, 100, false, "", "1 5 10 15 20")
+	try("ns", Times, []float64{140, 600}, 100, false, "ns", "0 100 200 300 400 500 600")
+	try("µs", Times, []float64{1892, 6593}, 100, false, "µs", "0 1 2 3 4 5 6")
+	try("one time", Times, []float64{2e6}, 100, false, "ms", "0.0 0.5 1.0 1.5 2.0")
+	try("nothing", Times, []float64{0, 0}, 100, false, "ns", "0.0 0.2 0.4 0.6 0.8 1.0")
+	try("from ns to ms", Times, []float64{300, 2e6}, 100, false, "", "1 µs 10 µs 100 µs 1 ms")
+	try("from µs on", Times, []float64{3e3, 60e3}, 120, false, "", "5 µs 10 µs 20 µs 50 µs")
+	try("nearly alike", Proportions, []float64{0.97, 1.08}, 100, false, "", "0.95 1 1.05 1.1")
+	try("twice and half", Proportions, []float64{0.5, 2}, 100, false, "", "0.5 0.75 1 1.25 1.5 2")
+	try("far apart", Proportions, []float64{0.01, 3}, 100, false, "", "1/64 1/32 1/16 1/8 1/4 1/2 1 2")
+	try("errors", Fractions, []float64{-0.33, 0.08}, 100, false, "%", "−30 −20 −10 0 +10")
+	try("no error", Fractions, []float64{0, 0}, 100, false, "%", "−1.0 −0.5 0.0 +0.5 +1.0")
+	try("absurd", Times, []float64{1e300, 5e-324}, 100, false, "ns", "0.0 0.2 0.4 0.6 0.8 1.0")
 }
 
 // Equal ratios are equally long on a logarithmic axis.

@@ -35,9 +35,8 @@ func TestBaseline(t *testing.T) {
 	for range 200 {
 		was := hours(r, "node07", 5, 0.02, same)
 		test := Test{Least: DefaultLeast}
-		if drift := OwnDrift(was); !(drift.InCache > 0 && drift.InCache < 0.1) || drift.OffCache != drift.InCache {
-			t.Fatalf("drift %v of sessions that differ by 0.02", drift)
-		}
+		drift := OwnDrift(was)
+		check.Need(t, drift.InCache > 0 && drift.InCache < 0.1 && drift.OffCache == drift.InCache, "drift %v of sessions that differ by 0.02", drift)
 		for name, slower := range map[string]func(int) float64{
 			"same":     same,
 			"all":      func(int) float64 { return 1.5 },
@@ -82,9 +81,8 @@ func TestBaselineUnknown(t *testing.T) {
 	for i := range other.Cells {
 		other.Cells[i].Samples = other.Cells[i].Samples[:5]
 	}
-	if b = NewBaseline(once, other, Test{Drift: Everywhere(0.01)}, Levels{0.1, 0.3}); b.State != Unknown || !strings.HasPrefix(b.Text, "nothing could be tested") {
-		t.Errorf("%v: %s", b.State, b.Text)
-	}
+	b = NewBaseline(once, other, Test{Drift: Everywhere(0.01)}, Levels{0.1, 0.3})
+	check.True(t, b.State == Unknown && strings.HasPrefix(b.Text, "nothing could be tested"), "%v: %s", b.State, b.Text)
 	check.Equal(t, fmt.Sprint(OK, Warned, Critical, Unknown), "OK WARNING CRITICAL UNKNOWN", "states")
 }
 
@@ -99,71 +97,60 @@ func TestBaselineStates(t *testing.T) {
 	both := []stay{{60, 0.5, 1}, {240, 0.5, 1}}
 	bare, slow := node(3, far), node(4, stay{60, 0.3, 1}, stay{240, 0.7, 1.6})
 	bare.Provenance.Hypervisor = ""
-	for _, tt := range []struct {
-		name     string
-		was, now *params.File
-		want     State
-		says     string
-		flags    []float64 // of cells
-	}{
-		{"stayed", node(1, near), node(2, near), OK, "none of 4 cells is slower by 10 % or more; a change of", []float64{0}},
-		{"moved since", node(1, near), node(2, far), Unknown, "the machine is in a state with a flag of 240 ns, which the baseline has not met", nil},
-		{"not by a host", func() *params.File { f := node(1, near); f.Provenance.Hypervisor = ""; return f }(), bare, Critical, "3 of 4 cells are slower", []float64{0}},
-		{"in one of two", node(1, both...), node(2, far), OK, "the machine was in a state with a flag of 240 ns", []float64{0, 240}},
-		{"from one to two", node(1, far), node(2, both...), OK, "which the baseline has not met and nothing is said of", []float64{0, 240}},
-		{"other shares", node(1, both...), node(2, stay{60, 0.2, 1}, stay{240, 0.8, 1}), OK, "the machine was in states with flags of 60 ns (", []float64{0, 60, 240}},
-		{"slower in one", node(1, both...), slow, Critical, "with a flag of 240 ns, × 1.6", []float64{0, 60, 240}},
-	} {
-		for i := range tt.now.Launches {
-			tt.now.Launches[i].Session = 0
+	try := func(name string, was, now *params.File, want State, says string, flags []float64) { // flags: of cells
+		t.Helper()
+		for i := range now.Launches {
+			now.Launches[i].Session = 0
 		}
-		b := NewBaseline(tt.was, tt.now, Test{Drift: Everywhere(0.01), Least: DefaultLeast}, Levels{0.1, 0.3})
-		if b.State != tt.want || !strings.Contains(b.Text, tt.says) || b.Unmet() != (tt.flags == nil) {
-			t.Errorf("%s: %v: %s", tt.name, b.State, b.Text)
-		}
+		b := NewBaseline(was, now, Test{Drift: Everywhere(0.01), Least: DefaultLeast}, Levels{0.1, 0.3})
+		check.True(t, b.State == want && strings.Contains(b.Text, says) && b.Unmet() == (flags == nil), "%s: %v: %s", name, b.State, b.Text)
 		at := 0
 		for _, c := range b.Cells {
-			for at < len(tt.flags) && math.Abs(c.Flag-tt.flags[at]) > 0.05*tt.flags[at] {
+			for at < len(flags) && math.Abs(c.Flag-flags[at]) > 0.05*flags[at] {
 				at++
 			}
-			if at == len(tt.flags) {
-				t.Errorf("%s: a cell with a flag of %g ns, want %v", tt.name, c.Flag, tt.flags)
+			if at == len(flags) {
+				t.Errorf("%s: a cell with a flag of %g ns, want %v", name, c.Flag, flags)
 				break
 			}
 		}
-		if len(tt.flags) > 0 && len(b.Cells) != 1+3*max(1, len(tt.flags)-1) {
-			t.Errorf("%s: %d cells", tt.name, len(b.Cells))
+		if len(flags) > 0 && len(b.Cells) != 1+3*max(1, len(flags)-1) {
+			t.Errorf("%s: %d cells", name, len(b.Cells))
 		}
 	}
+	try("stayed", node(1, near), node(2, near), OK, "none of 4 cells is slower by 10 % or more; a change of", []float64{0})
+	try("moved since", node(1, near), node(2, far), Unknown, "the machine is in a state with a flag of 240 ns, which the baseline has not met", nil)
+	try("not by a host", func() *params.File { f := node(1, near); f.Provenance.Hypervisor = ""; return f }(), bare, Critical, "3 of 4 cells are slower", []float64{0})
+	try("in one of two", node(1, both...), node(2, far), OK, "the machine was in a state with a flag of 240 ns", []float64{0, 240})
+	try("from one to two", node(1, far), node(2, both...), OK, "which the baseline has not met and nothing is said of", []float64{0, 240})
+	try("other shares", node(1, both...), node(2, stay{60, 0.2, 1}, stay{240, 0.8, 1}), OK, "the machine was in states with flags of 60 ns (", []float64{0, 60, 240})
+	try("slower in one", node(1, both...), slow, Critical, "with a flag of 240 ns, × 1.6", []float64{0, 60, 240})
 }
 
 // Sessions of the same hour are one: what they differ by is not what hours do.
 func TestHourly(t *testing.T) {
-	for _, tt := range []struct {
-		began []string // of sessions
-		want  int
-	}{
-		{[]string{"2026-11-21T10:00:00Z", "2026-11-21T10:00:20Z", "2026-11-21T10:00:40Z"}, 1},
-		{[]string{"2026-11-21T10:00:00Z", "2026-11-21T11:00:00Z", "2026-11-22T10:00:40Z"}, 3},
-		{[]string{"2026-11-21T10:00:00Z", "2026-11-22T10:00:00Z", "2026-11-21T10:50:00Z", "2026-11-21T11:40:00Z"}, 2},
-		{[]string{"2026-11-21T10:00:00+02:00", "2026-11-21T08:30:00Z"}, 1},
-		{[]string{"", "", ""}, 3}, // unknown
-	} {
-		was := hours(rand.New(rand.NewPCG(1, 2)), "node07", len(tt.began), 0.02, func(int) float64 { return 1 })
+	try := func(began []string, want int) { // began: of sessions
+		t.Helper()
+		was := hours(rand.New(rand.NewPCG(1, 2)), "node07", len(began), 0.02, func(int) float64 { return 1 })
 		for i := range was.Launches {
-			was.Launches[i].Began = tt.began[was.Launches[i].Session]
+			was.Launches[i].Began = began[was.Launches[i].Session]
 		}
 		now := hours(rand.New(rand.NewPCG(3, 2)), "node07", 1, 0.02, func(int) float64 { return 1 })
 		b := NewBaseline(was, now, Test{Least: DefaultLeast}, Levels{0.1, 0.3})
-		check.Equal(t, b.Sessions, tt.want, "%v: sessions", tt.began)
-		check.Equal(t, was.Sessions(), len(tt.began), "%v: sessions of the file", tt.began)
-		check.Equal(t, b.Drift == AssumedDrift(was), tt.want < 3, "%v: drift %g is the assumed one", tt.began, b.Drift)
-		if close := fmt.Sprintf("the baseline has %s (%d, but sessions that began less than an hour apart count as one)", printable.Count(tt.want, "session"), len(tt.began)); b.State == Unknown && strings.Contains(b.Text, close) != (tt.want < len(tt.began)) {
-			t.Errorf("%v: %s", tt.began, b.Text)
-		} else if tt.want == 1 && b.State != Unknown {
-			t.Errorf("%v: %v: %s", tt.began, b.State, b.Text)
+		check.Equal(t, b.Sessions, want, "%v: sessions", began)
+		check.Equal(t, was.Sessions(), len(began), "%v: sessions of the file", began)
+		check.Equal(t, b.Drift == AssumedDrift(was), want < 3, "%v: drift %v is the assumed one", began, b.Drift)
+		if close := fmt.Sprintf("the baseline has %s (%d, but sessions that began less than an hour apart count as one)", printable.Count(want, "session"), len(began)); b.State == Unknown && strings.Contains(b.Text, close) != (want < len(began)) {
+			t.Errorf("%v: %s", began, b.Text)
+		} else if want == 1 && b.State != Unknown {
+			t.Errorf("%v: %v: %s", began, b.State, b.Text)
 		}
 	}
+	try([]string{"2026-11-21T10:00:00Z", "2026-11-21T10:00:20Z", "2026-11-21T10:00:40Z"}, 1)
+	try([]string{"2026-11-21T10:00:00Z", "2026-11-21T11:00:00Z", "2026-11-22T10:00:40Z"}, 3)
+	try([]string{"2026-11-21T10:00:00Z", "2026-11-22T10:00:00Z", "2026-11-21T10:50:00Z", "2026-11-21T11:40:00Z"}, 2)
+	try([]string{"2026-11-21T10:00:00+02:00", "2026-11-21T08:30:00Z"}, 1)
+	try([]string{"", "", ""}, 3) // unknown
 }
 
 // Memory that carries less than it should is a warning, though nothing has changed.

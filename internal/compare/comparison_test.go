@@ -24,10 +24,7 @@ func machine(name string, times map[int]float64, change ...func(*params.File)) M
 	f := &params.File{Complete: true, Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local},
 		Segments: 2, SegmentBytes: 8192, Sizes: []int{8192}, Caches: []bool{false}}}
 	for tau, L := range times {
-		var samples []float64
-		for i := range 9 {
-			samples = append(samples, 2*L*(1+0.01*float64(i*5%9-4)/4))
-		}
+		samples := lists.Map(lists.Indices(9), func(i int) float64 { return 2 * L * (1 + 0.01*float64(i*5%9-4)/4) })
 		f.Cells = append(f.Cells, params.Cell{
 			Key: params.Key{Kind: params.TransferCell, Setup: "ring", Placement: numa.Local, Tau: tau, Bytes: 8192}, K: 1, Transfers: 2,
 			Time: fit.Median(samples), Samples: params.Samples(samples...),
@@ -53,9 +50,7 @@ func TestSignificance(t *testing.T) {
 	b := machine("b", map[int]float64{1: 1001, 2: 1300, 8: 1500})
 	c := must.Get(New([]Machine{a, b}, Choice{Test: &Test{Drift: &Drift{}}})) // as if hours did not differ
 	row := &c.Tables[0].Rows[1]
-	if !c.Tables[0].Segment || !slices.Equal(c.Tables[0].Taus, []int{1, 2, 4, 8}) || len(c.Warnings) > 0 {
-		t.Errorf("%+v, warnings %v", c.Tables[0], c.Warnings)
-	}
+	check.True(t, c.Tables[0].Segment && slices.Equal(c.Tables[0].Taus, []int{1, 2, 4, 8}) && len(c.Warnings) == 0, "%+v, warnings %v", c.Tables[0], c.Warnings)
 	// Launches of 1000 ± 1 % and of 1001 ± 1 % are mixed; launches of 1100 and 1300 are apart.
 	one, _ := row.At(1)
 	if r := one.Ratio; !r.Tested || r.Differs || r.P < 0.3 || !(r.Lo < 1 && r.Hi > 1) || math.Abs(r.Value-1.001) > 1e-6 {
@@ -87,21 +82,18 @@ func TestSaturation(t *testing.T) {
 		}
 		return points
 	}
-	for _, tt := range []struct {
-		points []Point
-		want   Saturation
-	}{
-		{exact(10, 20, 40), Saturation{Tau: 4, Reached: false}},
-		{exact(10, 20, 20.9), Saturation{Tau: 2, Reached: true}},    // 4.5 % more
-		{exact(10, 20, 19, 30), Saturation{Tau: 8, Reached: false}}, // a dip is no end
-		{exact(10, 9, 8), Saturation{Tau: 1, Reached: true}},
-		{exact(10), Saturation{Tau: 1, Reached: false}},
-		{[]Point{{Tau: 1, L: fit.Estimate{Center: 9, Lo: math.Inf(-1), Hi: math.Inf(1), N: 3}}}, Saturation{Unknown: true}},
-		{sampled(1, 10, 20, 21.5), Saturation{Unknown: true}},            // [20.5, 22.5] may be above [19, 21]
-		{sampled(0.2, 10, 20, 21.5), Saturation{Tau: 4, Reached: false}}, // [21.3, 21.7] is above [19.8, 20.2]
-	} {
-		check.Equal(t, saturation(tt.points), tt.want, "%v", tt.points)
+	try := func(points []Point, want Saturation) {
+		t.Helper()
+		check.Equal(t, saturation(points), want, "%v", points)
 	}
+	try(exact(10, 20, 40), Saturation{Tau: 4, Reached: false})
+	try(exact(10, 20, 20.9), Saturation{Tau: 2, Reached: true})    // 4.5 % more
+	try(exact(10, 20, 19, 30), Saturation{Tau: 8, Reached: false}) // a dip is no end
+	try(exact(10, 9, 8), Saturation{Tau: 1, Reached: true})
+	try(exact(10), Saturation{Tau: 1, Reached: false})
+	try([]Point{{Tau: 1, L: fit.Estimate{Center: 9, Lo: math.Inf(-1), Hi: math.Inf(1), N: 3}}}, Saturation{Unknown: true})
+	try(sampled(1, 10, 20, 21.5), Saturation{Unknown: true})            // [20.5, 22.5] may be above [19, 21]
+	try(sampled(0.2, 10, 20, 21.5), Saturation{Tau: 4, Reached: false}) // [21.3, 21.7] is above [19.8, 20.2]
 }
 
 func TestConclusion(t *testing.T) {
@@ -112,31 +104,28 @@ func TestConclusion(t *testing.T) {
 		}
 		return all
 	}
-	for _, tt := range []struct {
-		machines []Machine
-		want     []string
-	}{
-		{[]Machine{machine("a", times(1000, 1000, 1000, 1000)), machine("b", times(500, 600, 900, 1000))}, []string{
-			"a carries more transfers at once at every τ from 2 to 4 (A(4): a 4.00, b 2.00).",
-			"None moves more bytes a second, beyond the intervals (τ = 4: a 32.8, b 32.8 GB/s).",
-		}},
-		{[]Machine{machine("a", times(1000, 1100, 1800, 2400)), machine("b", times(1000, 1100, 1500, 1600)), machine("c", times(1000, 1900))}, []string{
-			"No machine carries more transfers at once than the others, beyond the intervals (A(2): a 1.82, b 1.82, c 1.05).", // τ = 2 is all that c has
-		}},
-		{[]Machine{machine("a", times(1000, 1100, 1800, 2400)), machine("b", times(1000, 1100, 1500, 1600))}, []string{
-			"b carries more transfers at once from τ = 3 on (A(4): b 2.50, a 1.67).",
-			"b moves more bytes a second from τ = 3 on (τ = 4: b 20.5, a 13.7 GB/s).",
-		}},
-		{[]Machine{machine("a", times(1000, 1100, 1110, 2400)), machine("b", times(1000, 1100, 1100, 1600))}, []string{
-			"b carries more transfers at once only at τ = 4",
-		}},
-		{[]Machine{machine("a", times(1000, 1100)), machine("b", times(1000, 1900), few)}, []string{"Which machine carries more transfers at once was not tested (A(2): a 1.82, b 1.05)."}},
-		{[]Machine{machine("a", times(1000, 1100)), machine("b", map[int]float64{2: 1000, 4: 2000})}, []string{"A(τ) of b is unknown, since L(m,1) was not measured."}},
-		{[]Machine{machine("a", times(1000)), machine("b", times(1000, 2000))}, []string{"No τ above 1 was measured on all machines"}},
-	} {
-		c := must.Get(New(tt.machines, Choice{Test: &Test{Drift: &Drift{}}})) // as if hours did not differ
-		contains.All(t, c.Tables[0].Conclusion, tt.want...)
+	try := func(machines []Machine, want []string) {
+		t.Helper()
+		c := must.Get(New(machines, Choice{Test: &Test{Drift: &Drift{}}})) // as if hours did not differ
+		contains.All(t, c.Tables[0].Conclusion, want...)
 	}
+	try([]Machine{machine("a", times(1000, 1000, 1000, 1000)), machine("b", times(500, 600, 900, 1000))}, []string{
+		"a carries more transfers at once at every τ from 2 to 4 (A(4): a 4.00, b 2.00).",
+		"None moves more bytes a second, beyond the intervals (τ = 4: a 32.8, b 32.8 GB/s).",
+	})
+	try([]Machine{machine("a", times(1000, 1100, 1800, 2400)), machine("b", times(1000, 1100, 1500, 1600)), machine("c", times(1000, 1900))}, []string{
+		"No machine carries more transfers at once than the others, beyond the intervals (A(2): a 1.82, b 1.82, c 1.05).", // τ = 2 is all that c has
+	})
+	try([]Machine{machine("a", times(1000, 1100, 1800, 2400)), machine("b", times(1000, 1100, 1500, 1600))}, []string{
+		"b carries more transfers at once from τ = 3 on (A(4): b 2.50, a 1.67).",
+		"b moves more bytes a second from τ = 3 on (τ = 4: b 20.5, a 13.7 GB/s).",
+	})
+	try([]Machine{machine("a", times(1000, 1100, 1110, 2400)), machine("b", times(1000, 1100, 1100, 1600))}, []string{
+		"b carries more transfers at once only at τ = 4",
+	})
+	try([]Machine{machine("a", times(1000, 1100)), machine("b", times(1000, 1900), few)}, []string{"Which machine carries more transfers at once was not tested (A(2): a 1.82, b 1.05)."})
+	try([]Machine{machine("a", times(1000, 1100)), machine("b", map[int]float64{2: 1000, 4: 2000})}, []string{"A(τ) of b is unknown, since L(m,1) was not measured."})
+	try([]Machine{machine("a", times(1000)), machine("b", times(1000, 2000))}, []string{"No τ above 1 was measured on all machines"})
 }
 
 // L(m,1) of a ring of one and L(m,1) between two processes are two things.
@@ -149,12 +138,10 @@ func TestAlone(t *testing.T) {
 	}))
 	c := must.Get(New([]Machine{machine("a", times), isolated}, Choice{}))
 	table := c.Tables[0]
-	if one, _ := table.Rows[1].At(1); one.Ratio != nil {
-		t.Errorf("τ = 1: %+v", one.Ratio)
-	}
-	if two, _ := table.Rows[1].At(2); two.Ratio == nil {
-		t.Error("τ = 2: no ratio")
-	}
+	one, _ := table.Rows[1].At(1)
+	check.True(t, one.Ratio == nil, "τ = 1: %+v", one.Ratio)
+	two, _ := table.Rows[1].At(2)
+	check.True(t, two.Ratio != nil, "τ = 2: no ratio")
 	if !strings.HasPrefix(table.Conclusion, "A(τ) is not compared") || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0].Error(), "L(m,1) of a is not compared, nor is A(τ): in ring") {
 		t.Errorf("%q, %q", table.Conclusion, c.Warnings)
 	}
@@ -166,21 +153,17 @@ func TestNothingInCommon(t *testing.T) {
 	bcast := machine("b", times, each(func(c *params.Cell) { c.Setup = "bcast" }))
 	large := machine("c", times, each(func(c *params.Cell) { c.Bytes = 65536 }))
 	old := machine("d", times, each(func(c *params.Cell) { c.Setup, c.Placement = params.Published, params.Published }))
-	for _, tt := range []struct {
-		machines []Machine
-		choice   Choice
-		want     string
-	}{
-		{[]Machine{a}, Choice{}, "name another file"},
-		{[]Machine{a, bcast}, Choice{}, "a has ring, placement local, in cache for m = 8192; b has bcast, placement local, in cache for m = 8192; choose others"},
-		{[]Machine{a, large}, Choice{}, "for m = 65536; choose others, or sweep"},
-		{[]Machine{a, old}, Choice{}, "take them for a setup"},
-		{[]Machine{a, a}, Choice{Sizes: []int{64}}, "message size): a has ring, placement local, in cache for m = 8192"},
-		{[]Machine{a, a}, Choice{Caches: []bool{true}}, "no two machines have transfers in common ("},
-		{[]Machine{a, {Name: "e", File: &params.File{}}}, Choice{}, "e has no transfers"},
-	} {
-		contains.Error(t, must.Err(New(tt.machines, tt.choice)), tt.want)
+	try := func(machines []Machine, choice Choice, want string) {
+		t.Helper()
+		contains.Error(t, must.Err(New(machines, choice)), want)
 	}
+	try([]Machine{a}, Choice{}, "name another file")
+	try([]Machine{a, bcast}, Choice{}, "a has ring, placement local, in cache for m = 8192; b has bcast, placement local, in cache for m = 8192; choose others")
+	try([]Machine{a, large}, Choice{}, "for m = 65536; choose others, or sweep")
+	try([]Machine{a, old}, Choice{}, "take them for a setup")
+	try([]Machine{a, a}, Choice{Sizes: []int{64}}, "message size): a has ring, placement local, in cache for m = 8192")
+	try([]Machine{a, a}, Choice{Caches: []bool{true}}, "no two machines have transfers in common (")
+	try([]Machine{a, {Name: "e", File: &params.File{}}}, Choice{}, "e has no transfers")
 }
 
 func TestWarnings(t *testing.T) {
@@ -217,19 +200,16 @@ func TestTold(t *testing.T) {
 		{Name: "a", File: file(true, "the load is 1.36", "turbo is on")},
 		{Name: "b", File: file(false, "turbo is on", "the load is 2.1", "the load is 3")},
 	}
-	for _, tt := range []struct {
-		more int
-		want string
-	}{
-		{0, `["a, b: turbo is on","a: the load is 1.36","b: the load is 2.1","b: the load is 3","b: the file is incomplete, cells are missing or have too few samples for an interval: measure it again, and allow more time"]`},
-		{Fleet, `["a, b: the load is 1.36","a, b: turbo is on","b: the file is incomplete, cells are missing or have too few samples for an interval: measure it again, and allow more time"]`},
-	} {
+	try := func(more int, want string) {
+		t.Helper()
 		many := machines
-		for range tt.more {
+		for range more {
 			many = append(many, Machine{Name: "c", File: file(true)})
 		}
-		check.Equal(t, string(must.Get(json.Marshal(Told(many)))), tt.want, "%d more", tt.more)
+		check.Equal(t, string(must.Get(json.Marshal(Told(many)))), want, "%d more", more)
 	}
+	try(0, `["a, b: turbo is on","a: the load is 1.36","b: the load is 2.1","b: the load is 3","b: the file is incomplete, cells are missing or have too few samples for an interval: measure it again, and allow more time"]`)
+	try(Fleet, `["a, b: the load is 1.36","a, b: turbo is on","b: the file is incomplete, cells are missing or have too few samples for an interval: measure it again, and allow more time"]`)
 }
 
 func TestOverview(t *testing.T) {
@@ -249,9 +229,7 @@ func TestOverview(t *testing.T) {
 	}
 	machines = append(machines, machine("empty", nil)) // does not keep the others from being compared
 	o, err := NewOverview(lists.Map(machines, Reduce), Choice{})
-	if err != nil || len(o.Tables) != 1 || len(o.Tables[0].Cells) != 2 {
-		t.Fatalf("%+v, %v", o, err)
-	}
+	check.Need(t, err == nil && len(o.Tables) == 1 && len(o.Tables[0].Cells) == 2, "%+v, %v", o, err)
 	two := o.Tables[0].Cells[1]
 	// Without node 3 and with node 7 on top, the middle of 19 is node 11, 1.002·1200.
 	if two.Tau != 2 || two.Machines != 19 || math.Abs(two.Time.Median-1202.4) > 1e-6 || two.Time.Most != 1800 || math.Abs(two.Time.Least-1176) > 1e-6 {
@@ -313,9 +291,7 @@ func TestCurves(t *testing.T) {
 	cell("ring", 2, 65536, 8, 23000, 24000, 25000)
 	cell("ring", 1, 65536, 8, 7900, 8000, 8100) // is no L(m,1) in place of the isolated transfers'
 	curves, err := Curves("a", f)
-	if err != nil || len(curves) != 2 {
-		t.Fatalf("%d curves, %v", len(curves), err)
-	}
+	check.Need(t, err == nil && len(curves) == 2, "%d curves, %v", len(curves), err)
 	c := curves[0]
 	want := (Channel{"ring", numa.Local, false, 8192})
 	check.True(t, c.Channel == want && c.Segment && len(c.Points) == 2 && c.Machine == "a", "%+v", c)
@@ -330,9 +306,8 @@ func TestCurves(t *testing.T) {
 	}
 	check.Equal(t, two.Replicates.Launches(), 3, "launches of replicates")
 	check.Equal(t, two.Replicates[0][0], 1450, "the first replicate")
-	if one, _ := c.At(1); !close(one.A, 1, 1, 1) || one.L.Center != 1000 {
-		t.Errorf("τ = 1: %+v", one)
-	}
+	one, _ := c.At(1)
+	check.True(t, close(one.A, 1, 1, 1) && one.L.Center == 1000, "τ = 1: %+v", one)
 	c = curves[1]
 	p, _ := c.At(2)
 	check.True(t, !c.Segment && math.IsNaN(p.A.Center) && p.L.Center == 12000, "64K: %+v", c)
@@ -351,32 +326,28 @@ var twice = each(func(c *params.Cell) {
 // be a reference is none where another one can be; of files that all are too noisy that is said.
 func TestHeadline(t *testing.T) {
 	slow, quick := map[int]float64{1: 1000, 2: 2000}, map[int]float64{1: 500, 2: 550}
-	for _, tt := range []struct {
-		machines           []Machine
-		reference, warning string
-		headline           string
-	}{
-		{[]Machine{machine("a", slow), machine("b", quick)}, "a", "", "b moves 3.6 times the bytes of a: 29.8 against 8.19 GB/s (ring, placement local, in cache, m = 8K, τ = 2)."},
-		{[]Machine{machine("b", quick), machine("a", slow)}, "b", "", "b moves 3.6 times the bytes of a: 29.8 against 8.19 GB/s (ring,"},
-		{[]Machine{machine("a", slow), machine("b", map[int]float64{1: 900, 2: 1800})}, "a", "", "b moves 11 % more bytes than a: "},
-		{[]Machine{machine("a", slow), machine("b", slow)}, "a", "", ""},
-		{[]Machine{machine("a", slow, noisy), machine("b", quick)}, "b", "a: too noisy to compare with, its intervals are ±95 % in the median: ratios are to b", "b moves 3.6 times the bytes of a"},
-		{[]Machine{machine("a", slow, few), machine("b", quick)}, "b", "a: most of its cells have too few samples for an interval: ratios are to b", ""},
-		{[]Machine{machine("a", slow, few), machine("b", quick, few)}, "a", "", ""},
-		{[]Machine{machine("a", slow), machine("b", quick, noisy)}, "a", "", "b moves 3.6 times the bytes of a"},
-		{[]Machine{machine("a", slow, noisy), machine("b", slow, noisy)}, "a", "", "The files are too noisy to compare: their intervals are ±95 % (a), ±95 % (b) in the median. Measure again where nothing else runs."},
-		// What two sessions leave open is no noise.
-		{[]Machine{machine("a", slow, twice), machine("b", slow, twice)}, "a", "", ""},
-	} {
-		c := must.Get(New(tt.machines, Choice{Test: &Test{Drift: &Drift{}, Least: 0.03}}))
-		check.Equal(t, c.Tables[0].Rows[0].Machine, tt.reference, "machine to compare with")
-		if got := sentences(c.Warnings); !strings.Contains(got, tt.warning) || tt.warning == "" && strings.Contains(got, "too noisy") {
-			t.Errorf("warnings %q, want %q", got, tt.warning)
+	try := func(machines []Machine, reference, warning, headline string) {
+		t.Helper()
+		c := must.Get(New(machines, Choice{Test: &Test{Drift: &Drift{}, Least: 0.03}}))
+		check.Equal(t, c.Tables[0].Rows[0].Machine, reference, "machine to compare with")
+		if got := sentences(c.Warnings); !strings.Contains(got, warning) || warning == "" && strings.Contains(got, "too noisy") {
+			t.Errorf("warnings %q, want %q", got, warning)
 		}
-		if got := c.Verdict.Headline; !strings.HasPrefix(got, tt.headline) || (got == "") != (tt.headline == "") {
-			t.Errorf("%q, want %q", got, tt.headline)
+		if got := c.Verdict.Headline; !strings.HasPrefix(got, headline) || (got == "") != (headline == "") {
+			t.Errorf("%q, want %q", got, headline)
 		}
 	}
+	try([]Machine{machine("a", slow), machine("b", quick)}, "a", "", "b moves 3.6 times the bytes of a: 29.8 against 8.19 GB/s (ring, placement local, in cache, m = 8K, τ = 2).")
+	try([]Machine{machine("b", quick), machine("a", slow)}, "b", "", "b moves 3.6 times the bytes of a: 29.8 against 8.19 GB/s (ring,")
+	try([]Machine{machine("a", slow), machine("b", map[int]float64{1: 900, 2: 1800})}, "a", "", "b moves 11 % more bytes than a: ")
+	try([]Machine{machine("a", slow), machine("b", slow)}, "a", "", "")
+	try([]Machine{machine("a", slow, noisy), machine("b", quick)}, "b", "a: too noisy to compare with, its intervals are ±95 % in the median: ratios are to b", "b moves 3.6 times the bytes of a")
+	try([]Machine{machine("a", slow, few), machine("b", quick)}, "b", "a: most of its cells have too few samples for an interval: ratios are to b", "")
+	try([]Machine{machine("a", slow, few), machine("b", quick, few)}, "a", "", "")
+	try([]Machine{machine("a", slow), machine("b", quick, noisy)}, "a", "", "b moves 3.6 times the bytes of a")
+	try([]Machine{machine("a", slow, noisy), machine("b", slow, noisy)}, "a", "", "The files are too noisy to compare: their intervals are ±95 % (a), ±95 % (b) in the median. Measure again where nothing else runs.")
+	// What two sessions leave open is no noise.
+	try([]Machine{machine("a", slow, twice), machine("b", slow, twice)}, "a", "", "")
 }
 
 func TestDistinguish(t *testing.T) {

@@ -35,37 +35,30 @@ func TestPublishedMachines(t *testing.T) {
 	c := must.Get(New([]Machine{publishedMachine(t, "metropolis"), publishedMachine(t, "lusitania")}, Choice{}))
 	check.Equal(t, len(c.Tables), 1, "tables")
 	table := c.Tables[0]
-	if want := (Channel{params.Published, params.Published, false, 8192}); table.Channel != want || len(table.Taus) != 20 {
-		t.Errorf("%+v, τ %v", table.Channel, table.Taus)
-	}
+	check.Equal(t, table.Channel, Channel{params.Published, params.Published, false, 8192}, "channel")
+	check.Equal(t, len(table.Taus), 20, "numbers of transfers")
 	metropolis, lusitania := &table.Rows[0], &table.Rows[1]
 	at := func(r *Row, tau int) Point { b, _ := r.At(tau); return b }
-	for _, tt := range []struct {
-		what      string
-		got, want float64
-	}{
-		{"L(8K,1) of metropolis", metropolis.Alone().Center, 3046.600},
-		{"L(8K,1) of lusitania", lusitania.Alone().Center, 1892.055},
-		{"A(8) of metropolis", at(metropolis, 8).A.Center, 3.7220},               // 8·3046.600/6548.225
-		{"A(8) of lusitania", at(lusitania, 8).A.Center, 5.0034},                 // 8·1892.055/3025.264
-		{"A(3) of metropolis", at(metropolis, 3).A.Center, 1.8233},               // 3·3046.600/5012.675
-		{"A(3) of lusitania", at(lusitania, 3).A.Center, 1.7976},                 // 3·1892.055/3157.704: less than metropolis
-		{"A(4) of metropolis", at(metropolis, 4).A.Center, 2.3086},               // 4·3046.600/5278.775
-		{"A(4) of lusitania", at(lusitania, 4).A.Center, 2.8012},                 // 4·1892.055/2701.787: more
-		{"bandwidth of metropolis", at(metropolis, 8).Bandwidth.Center, 10.0082}, // 8·8192/6548.225
-		{"bandwidth of lusitania", at(lusitania, 8).Bandwidth.Center, 21.6629},   // 8·8192/3025.264
-		{"ratio of L(8K,1)", at(lusitania, 1).Ratio.Value, 0.62104},              // 1892.055/3046.600
-		{"ratio of L(8K,8)", at(lusitania, 8).Ratio.Value, 0.46200},              // 3025.264/6548.225
-	} {
-		check.Near(t, tt.got, tt.want, 1e-4*tt.want, "%s", tt.what)
+	try := func(what string, got, want float64) {
+		t.Helper()
+		check.Near(t, got, want, 1e-4*want, "%s", what)
 	}
-	if r := at(lusitania, 8).Ratio; r.Tested || r.Differs || at(metropolis, 8).Ratio != nil || at(lusitania, 9).Ratio != nil {
-		t.Errorf("ratios: %+v", r)
-	}
+	try("L(8K,1) of metropolis", metropolis.Alone().Center, 3046.600)
+	try("L(8K,1) of lusitania", lusitania.Alone().Center, 1892.055)
+	try("A(8) of metropolis", at(metropolis, 8).A.Center, 3.7220)               // 8·3046.600/6548.225
+	try("A(8) of lusitania", at(lusitania, 8).A.Center, 5.0034)                 // 8·1892.055/3025.264
+	try("A(3) of metropolis", at(metropolis, 3).A.Center, 1.8233)               // 3·3046.600/5012.675
+	try("A(3) of lusitania", at(lusitania, 3).A.Center, 1.7976)                 // 3·1892.055/3157.704: less than metropolis
+	try("A(4) of metropolis", at(metropolis, 4).A.Center, 2.3086)               // 4·3046.600/5278.775
+	try("A(4) of lusitania", at(lusitania, 4).A.Center, 2.8012)                 // 4·1892.055/2701.787: more
+	try("bandwidth of metropolis", at(metropolis, 8).Bandwidth.Center, 10.0082) // 8·8192/6548.225
+	try("bandwidth of lusitania", at(lusitania, 8).Bandwidth.Center, 21.6629)   // 8·8192/3025.264
+	try("ratio of L(8K,1)", at(lusitania, 1).Ratio.Value, 0.62104)              // 1892.055/3046.600
+	try("ratio of L(8K,8)", at(lusitania, 8).Ratio.Value, 0.46200)              // 3025.264/6548.225
+	r := at(lusitania, 8).Ratio
+	check.True(t, !r.Tested && !r.Differs && at(metropolis, 8).Ratio == nil && at(lusitania, 9).Ratio == nil, "ratios: %+v", r)
 	// From 7 to 8 metropolis still gains: 7·8192/6593.125 = 8.70 to 10.01 GB/s.
-	if s := metropolis.Saturation; s.Reached || s.Tau != 8 {
-		t.Errorf("metropolis saturates at %+v", s)
-	}
+	check.Equal(t, metropolis.Saturation, Saturation{Tau: 8}, "where metropolis saturates")
 	// lusitania moves most at 19, 36.9 GB/s: 4 % more than at 17, 35.4 GB/s, but
 	// 10 % more than at 16, 33.6 GB/s.
 	s := lusitania.Saturation
@@ -85,9 +78,8 @@ func TestTake(t *testing.T) {
 	was := m.File
 	m.Take("ring", numa.Local)
 	curves, err := Curves("", m.File)
-	if err != nil || curves[0].Setup != "ring" || curves[0].Placement != numa.Local || was.Cells[0].Setup != params.Published || m.Published() {
-		t.Errorf("%+v, %v; the file had %+v", curves[0].Channel, err, was.Cells[0].Key)
-	}
+	check.True(t, err == nil && curves[0].Setup == "ring" && curves[0].Placement == numa.Local, "%+v, %v", curves[0].Channel, err)
+	check.True(t, was.Cells[0].Setup == params.Published && !m.Published(), "the file had %+v", was.Cells[0].Key)
 	must.Do(m.File.Validate())
 }
 
@@ -101,23 +93,17 @@ func TestLeftOut(t *testing.T) {
 		}, each(func(c *params.Cell) { c.Setup, c.Placement = params.Published, params.Published }))
 	}
 	ping := each(func(c *params.Cell) { c.Setup = "ping" })
-	for _, tt := range []struct {
-		of   []Machine
-		who  string
-		help error
-	}{
-		{[]Machine{machine("vm", times), table("a"), table("b")}, "vm", ErrPublished},
-		{[]Machine{machine("vm", times), machine("vm2", times), table("a")}, "a", ErrPublished},
-		{[]Machine{machine("vm", times), machine("vm2", times), machine("vm3", times, ping)}, "vm3", ErrChoice},
-		{[]Machine{machine("empty", nil), machine("vm", times), machine("vm2", times)}, "empty", ErrChoice},
-		{[]Machine{moved("vm", 1, stay{60, 0.5, 1}, stay{240, 0.5, 1}), table("a"), moved("vm2", 2, stay{60, 0.5, 1}, stay{240, 0.5, 1})}, "a", ErrPublished},
-	} {
-		c := must.Get(New(tt.of, Choice{}))
+	try := func(of []Machine, who string, help error) {
+		t.Helper()
+		c := must.Get(New(of, Choice{}))
 		i := slices.IndexFunc(c.Warnings, func(w Warning) bool { return strings.Contains(w.Error(), "not compared") })
-		if i < 0 || c.Warnings[i].Who() != tt.who || !errors.Is(c.Warnings[i], tt.help) {
-			t.Errorf("%s: %q", tt.who, c.Warnings)
-		}
-		check.Equal(t, len(c.Machines), 2, "without %s: number of machines", tt.who)
-		check.Equal(t, c.Means, "", "without %s: means", tt.who)
+		check.True(t, i >= 0 && c.Warnings[i].Who() == who && errors.Is(c.Warnings[i], help), "%s: %q", who, c.Warnings)
+		check.Equal(t, len(c.Machines), 2, "without %s: number of machines", who)
+		check.Equal(t, c.Means, "", "without %s: means", who)
 	}
+	try([]Machine{machine("vm", times), table("a"), table("b")}, "vm", ErrPublished)
+	try([]Machine{machine("vm", times), machine("vm2", times), table("a")}, "a", ErrPublished)
+	try([]Machine{machine("vm", times), machine("vm2", times), machine("vm3", times, ping)}, "vm3", ErrChoice)
+	try([]Machine{machine("empty", nil), machine("vm", times), machine("vm2", times)}, "empty", ErrChoice)
+	try([]Machine{moved("vm", 1, stay{60, 0.5, 1}, stay{240, 0.5, 1}), table("a"), moved("vm2", 2, stay{60, 0.5, 1}, stay{240, 0.5, 1})}, "a", ErrPublished)
 }

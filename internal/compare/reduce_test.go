@@ -41,9 +41,7 @@ func TestReadReduced(t *testing.T) {
 	}
 	got, err := compare.NewOverview(reduced, compare.Choice{})
 	check.True(t, err == nil && reflect.DeepEqual(got, want), "the fleet is %+v (%v), want %+v", got, err, want)
-	if len(got.Outliers) == 0 || got.Outliers[0].Machine != "node0003" {
-		t.Errorf("outliers %+v; node0003 is slow", got.Outliers)
-	}
+	check.True(t, len(got.Outliers) != 0 && got.Outliers[0].Machine == "node0003", "outliers %+v; node0003 is slow", got.Outliers)
 	check.Equal(t, reduced[len(reduced)-1].Name, "node0001 (same-host.json)", "name of a second file of node0001")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

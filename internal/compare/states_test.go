@@ -80,31 +80,12 @@ func TestStates(t *testing.T) {
 			s.Watch, s.Before, s.After = 0, 0, 0
 		}
 	}
-	for _, tt := range []struct {
-		name   string
-		others []Machine
-		flags  []float64 // of tables
-		differ []int     // ratios of transfers that do, of two in each table
-		says   string    // of states
-		warns  string
-	}{
-		{"alike but for shares", []Machine{moved("b", 3, stay{60, 0.2, 1}, stay{240, 0.8, 1})}, []float64{60, 240}, []int{0, 0}, "240 ns (a 31 %", ""},
-		{"slower in one", []Machine{moved("b", 4, stay{62, 0.4, 1}, stay{235, 0.6, 1.15})}, []float64{60, 240}, []int{0, 2}, "60 ns (a 69 %", ""},
-		{"one state", []Machine{moved("b", 5, stay{240, 1, 1})}, []float64{240}, []int{0}, "b 100 % of the time). Only a has a state with a flag of 60", ""},
-		{"another state", []Machine{moved("b", 6, stay{28, 0.5, 1}, stay{60, 0.5, 1})}, []float64{60}, []int{0}, "Only b has a state with a flag of 28", ""},
-		{"none in common", []Machine{moved("b", 7, stay{28, 0.5, 1}, stay{120, 0.5, 1})}, []float64{0}, []int{2}, "no two machines have a state in common, their flags take 28", ""},
-		{"state unknown", []Machine{forgotten}, []float64{0}, nil, "means over states by their shares of the time: the state of old is not known", ""},
-		{"elsewhere", []Machine{moved("b", 10, stay{500, 1, 1})}, []float64{0}, nil, "no two machines have a state in common", ""},
-		{"three", []Machine{moved("b", 8, stay{60, 1, 1}), moved("c", 9, stay{240, 1, 1.2})}, []float64{60, 240}, []int{0, 2}, "a 69 %", ""},
-	} {
-		c := must.Get(New(append([]Machine{a}, tt.others...), Choice{Test: &Test{Drift: Everywhere(0.01), Least: DefaultLeast}}))
-		if len(c.Tables) != len(tt.flags) || !strings.Contains(c.Compared(), tt.says) || (tt.says == "") != (c.Compared() == "") {
-			t.Errorf("%s: %d tables: %s", tt.name, len(c.Tables), c.Compared())
-			continue
-		}
-		if got := fmt.Sprint(c.Warnings); tt.warns == "" && len(c.Warnings) > 0 || !strings.Contains(got, tt.warns) {
-			t.Errorf("%s: %s", tt.name, got)
-		}
+	try := func(name string, others []Machine, flags []float64, differing []int, says string) { // by table: its flag, and how many of two ratios differ
+		t.Helper()
+		c := must.Get(New(append([]Machine{a}, others...), Choice{Test: &Test{Drift: Everywhere(0.01), Least: DefaultLeast}}))
+		contains.All(t, c.Compared(), says)
+		check.Empty(t, c.Warnings, "%s: warnings", name)
+		check.Need(t, len(c.Tables) == len(flags), "%s: %d tables: %s", name, len(c.Tables), c.Compared())
 		for i, table := range c.Tables {
 			ns, differ := 0., 0
 			if table.State != nil {
@@ -112,19 +93,27 @@ func TestStates(t *testing.T) {
 			}
 			for _, p := range table.Rows[len(table.Rows)-1].Points {
 				if !p.Ratio.Tested {
-					t.Errorf("%s: τ = %d is not tested", tt.name, p.Tau)
+					t.Errorf("%s: τ = %d is not tested", name, p.Tau)
 				} else if p.Ratio.Differs {
 					differ++
 				}
 			}
-			if math.Abs(ns-tt.flags[i]) > 0.05*tt.flags[i] || tt.differ != nil && differ != tt.differ[i] {
-				t.Errorf("%s: %d differ with a flag of %g ns, want %v: %s", tt.name, differ, ns, tt, c.Verdict.Text)
+			if math.Abs(ns-flags[i]) > 0.05*flags[i] || differing != nil && differ != differing[i] {
+				t.Errorf("%s: %d differ with a flag of %g ns, want %v: %s", name, differ, ns, differing, c.Verdict.Text)
 			}
 		}
 		kinds := lists.Counts(c.Surveys, func(s SurveyTable) params.Kind { return s.Kind })
-		check.Equal(t, kinds[params.LevelCell], 1, "%s: surveys of levels", tt.name)
-		check.Equal(t, kinds[params.PairCell], len(tt.flags), "%s: surveys of pairs", tt.name)
+		check.Equal(t, kinds[params.LevelCell], 1, "%s: surveys of levels", name)
+		check.Equal(t, kinds[params.PairCell], len(flags), "%s: surveys of pairs", name)
 	}
+	try("alike but for shares", []Machine{moved("b", 3, stay{60, 0.2, 1}, stay{240, 0.8, 1})}, []float64{60, 240}, []int{0, 0}, "240 ns (a 31 %")
+	try("slower in one", []Machine{moved("b", 4, stay{62, 0.4, 1}, stay{235, 0.6, 1.15})}, []float64{60, 240}, []int{0, 2}, "60 ns (a 69 %")
+	try("one state", []Machine{moved("b", 5, stay{240, 1, 1})}, []float64{240}, []int{0}, "b 100 % of the time). Only a has a state with a flag of 60")
+	try("another state", []Machine{moved("b", 6, stay{28, 0.5, 1}, stay{60, 0.5, 1})}, []float64{60}, []int{0}, "Only b has a state with a flag of 28")
+	try("none in common", []Machine{moved("b", 7, stay{28, 0.5, 1}, stay{120, 0.5, 1})}, []float64{0}, []int{2}, "no two machines have a state in common, their flags take 28")
+	try("state unknown", []Machine{forgotten}, []float64{0}, nil, "means over states by their shares of the time: the state of old is not known")
+	try("elsewhere", []Machine{moved("b", 10, stay{500, 1, 1})}, []float64{0}, nil, "no two machines have a state in common")
+	try("three", []Machine{moved("b", 8, stay{60, 1, 1}), moved("c", 9, stay{240, 1, 1.2})}, []float64{60, 240}, []int{0, 2}, "a 69 %")
 }
 
 // Machines of one state each are compared as they are, and of virtual ones a warning says that the
@@ -134,42 +123,34 @@ func TestOneState(t *testing.T) {
 		a, b := moved("a", 1, stay{60, 1, 1}), moved("b", 2, stay{240, 1, 1})
 		b.File.Provenance.Hypervisor = hypervisor
 		c := must.Get(New([]Machine{a, b}, Choice{}))
-		if c.Compared() != "" || len(c.Tables) != 1 || c.Tables[0].State != nil || len(c.Surveys) != 2 {
-			t.Errorf("%q: %s %+v", hypervisor, c.Compared(), c.Tables)
-		}
+		check.True(t, c.Compared() == "" && len(c.Tables) == 1 && c.Tables[0].State == nil && len(c.Surveys) == 2, "%q: %s %+v", hypervisor, c.Compared(), c.Tables)
 		check.Equal(t, strings.Contains(fmt.Sprint(c.Warnings), "a flag between two CPUs takes 60 ns (a), 240 ns (b)"), (hypervisor != ""), "%q", hypervisor)
 	}
 }
 
 // States are matched nearest first, each once, and not beyond a factor of 1.4.
 func TestMatch(t *testing.T) {
-	states := func(flags ...float64) (all []params.State) {
-		for _, ns := range flags {
-			all = append(all, params.State{NS: ns, Share: 1 / float64(len(flags))})
-		}
-		return all
+	states := func(flags ...float64) []params.State {
+		return lists.Map(flags, func(ns float64) params.State { return params.State{NS: ns, Share: 1 / float64(len(flags))} })
 	}
-	for _, tt := range []struct {
-		of   [][]params.State
-		want string
-	}{
-		{[][]params.State{states(60, 240), states(62, 250)}, "60: a b; 240: a b"},
-		{[][]params.State{states(60), states(50, 58, 240)}, "50: b; 60: a b; 240: b"},
-		{[][]params.State{states(100), states(139)}, "100: a b"},
-		{[][]params.State{states(100), states(141)}, "100: a; 141: b"},
-		{[][]params.State{states(28, 60), states(240), states(61, 230)}, "28: a; 60: a c; 240: b c"},
-		{[][]params.State{nil, states(60)}, "60: b"},
-	} {
+	try := func(of [][]params.State, want string) {
+		t.Helper()
 		var got []string
-		for _, s := range match([]string{"a", "b", "c"}, tt.of) {
+		for _, s := range match([]string{"a", "b", "c"}, of) {
 			text := fmt.Sprintf("%g:", s.NS)
 			for _, m := range s.Machines {
 				text += " " + m.Machine
 			}
 			got = append(got, text)
 		}
-		check.Equal(t, strings.Join(got, "; "), tt.want, "%v", tt.of)
+		check.Equal(t, strings.Join(got, "; "), want, "%v", of)
 	}
+	try([][]params.State{states(60, 240), states(62, 250)}, "60: a b; 240: a b")
+	try([][]params.State{states(60), states(50, 58, 240)}, "50: b; 60: a b; 240: b")
+	try([][]params.State{states(100), states(139)}, "100: a b")
+	try([][]params.State{states(100), states(141)}, "100: a; 141: b")
+	try([][]params.State{states(28, 60), states(240), states(61, 230)}, "28: a; 60: a c; 240: b c")
+	try([][]params.State{nil, states(60)}, "60: b")
 }
 
 // A fleet is compared in the state that most machines had, and the others are named.
@@ -200,11 +181,9 @@ func TestFleetStates(t *testing.T) {
 func TestMeetOfSlowed(t *testing.T) {
 	alone, slowed := []params.State{{NS: 60, Share: 1}}, []params.State{{NS: 61, Share: 1, Slow: 9.8}}
 	for _, of := range [][][]params.State{{alone, slowed}, {slowed, alone}} {
-		if all, means, err := meet([]string{"a", "b"}, of, false); all != nil || means != "" || err == nil || !strings.Contains(err.Error(), "slowed a core of ") {
-			t.Errorf("%v: %v, %q, %v", of, all, means, err)
-		}
+		all, means, err := meet([]string{"a", "b"}, of, false)
+		check.True(t, all == nil && means == "" && err != nil && strings.Contains(err.Error(), "slowed a core of "), "%v: %v, %q, %v", of, all, means, err)
 	}
-	if _, _, err := meet([]string{"a", "b"}, [][]params.State{slowed, slowed}, true); err != nil {
-		t.Error(err)
-	}
+	_, _, err := meet([]string{"a", "b"}, [][]params.State{slowed, slowed}, true)
+	check.NoError(t, err, "both slowed")
 }

@@ -20,11 +20,8 @@ func TestSurveys(t *testing.T) {
 	cell := func(kind params.Kind, variant string, ns ...float64) params.Cell {
 		return params.Cell{Key: params.Key{Kind: kind, Placement: "local", Tau: 1, Bytes: 64}.Named(variant), Time: fit.Median(ns), Samples: params.Samples(ns...)}
 	}
-	around := func(ns float64) (all []float64) {
-		for i := range 9 {
-			all = append(all, ns*(1+0.002*float64(i)))
-		}
-		return all
+	around := func(ns float64) []float64 {
+		return lists.Map(lists.Indices(9), func(i int) float64 { return ns * (1 + 0.002*float64(i)) })
 	}
 	machine := func(name string, cells ...params.Cell) Machine {
 		return Machine{Name: name, File: &params.File{Cells: cells}}
@@ -36,9 +33,7 @@ func TestSurveys(t *testing.T) {
 			cell(params.PairCell, "0-1", around(102)...), cell(params.PairCell, "0-2", around(100)...), cell(params.PairCell, "0-3", around(80)...)),
 	}, Choice{Test: &Test{Drift: &Drift{}, Least: 0.03}}))
 	got := c.Surveys
-	if len(got) != 2 || got[0].Kind != params.LevelCell || got[1].Kind != params.PairCell || len(got[0].Rows) != 1 {
-		t.Fatalf("%+v", got)
-	}
+	check.Need(t, len(got) == 2 && got[0].Kind == params.LevelCell && got[1].Kind == params.PairCell && len(got[0].Rows) == 1, "%+v", got)
 	if r := got[0].Rows[0]; r.Machine != "b" || r.Cells != 2 || math.Abs(r.Mean-4) > 1e-12 || r.Tested != 1 || r.Slower != 1 || r.Faster != 0 ||
 		r.Farthest.Key.VariantName() != "L2-L2" || r.Farthest.Ratio != 8 {
 		t.Errorf("%+v", r)
@@ -64,9 +59,7 @@ func TestSurveysOfOthers(t *testing.T) {
 		{machine("b", times, level(10)), machine("a", times), machine("c", times, level(20))},
 	} {
 		c := must.Get(New(machines, Choice{}))
-		if len(c.Surveys) != 1 || c.Surveys[0].Machine != "b" || len(c.Surveys[0].Rows) != 1 || c.Surveys[0].Rows[0].Mean != 2 {
-			t.Errorf("%+v", c.Surveys)
-		}
+		check.True(t, len(c.Surveys) == 1 && c.Surveys[0].Machine == "b" && len(c.Surveys[0].Rows) == 1 && c.Surveys[0].Rows[0].Mean == 2, "%+v", c.Surveys)
 	}
 }
 
@@ -91,9 +84,7 @@ func TestFleetSurveys(t *testing.T) {
 	alone := params.Cell{Key: params.Key{Kind: params.PairCell, Placement: "cpus", Tau: 1}.Named("0-1"), Time: fit.Estimate{Center: 50, Lo: 49, Hi: 51, N: 9}}
 	machines[0].File.Cells = append(machines[0].File.Cells, alone)
 	o := must.Get(NewOverview(lists.Map(machines, Reduce), Choice{}))
-	if len(o.Surveys) != 1 || len(o.Surveys[0].Cells) != 2 || o.Surveys[0].Machines != 11 {
-		t.Fatalf("%+v", o.Surveys)
-	}
+	check.Need(t, len(o.Surveys) == 1 && len(o.Surveys[0].Cells) == 2 && o.Surveys[0].Machines == 11, "%+v", o.Surveys)
 	// 100 … 111 but 107 and 108, and 214 for 107: the middle one of 11 is 105.
 	c := o.Surveys[0].Cells[1]
 	check.True(t, c.VariantName() == "L2-L2" && c.Machines == 11 && c.Time.Median == 105 && c.Time.Most == 214, "%+v", c)
@@ -117,37 +108,24 @@ func TestSurveysAlone(t *testing.T) {
 	bare := func(name string) Machine { return disk(machine(name, nil)) }
 	ring := disk(machine("ring", map[int]float64{1: 1000, 2: 1500}))
 	ping := disk(machine("ping", map[int]float64{2: 1500}, each(func(c *params.Cell) { c.Setup = "ping" })))
-	for _, tt := range []struct {
-		name     string
-		machines []Machine
-		choice   Choice
-		warnings string
-		fails    string
-	}{
-		{name: "no transfers", machines: []Machine{bare("a"), bare("b"), bare("c")}},
-		{name: "no transfers, though some are asked for", machines: []Machine{bare("a"), bare("b"), bare("c")}, choice: Choice{Setups: []string{"ring"}}, fails: "a has no transfers"},
-		{name: "transfers of one", machines: []Machine{bare("a"), ring, bare("c")}, warnings: "message size): ring has ring"},
-		{name: "other transfers", machines: []Machine{ping, ring, bare("c")}, warnings: "message size): ping has ping"},
-		{name: "other transfers, though some are asked for", machines: []Machine{ping, ring, bare("c")}, choice: Choice{Sizes: []int{8192}}, fails: "message size): ping has ping"},
-		{name: "nothing", machines: []Machine{machine("a", nil), machine("b", nil), machine("c", nil)}, fails: "a has no transfers"},
-	} {
-		check := func(what string, tables, kinds int, warnings []Warning, err error) {
-			switch {
-			case tt.fails != "":
-				contains.Error(t, err, tt.fails)
-			case err != nil || tables > 0 || kinds != 1 || !strings.Contains(sentences(warnings), tt.warnings) || tt.warnings == "" && len(warnings) > 0:
-				t.Errorf("%s, %s: %d tables, %d kinds, warnings %q, %v", tt.name, what, tables, kinds, warnings, err)
-			}
+	meet := func(warns string, machines ...Machine) {
+		t.Helper()
+		c, o := must.Get(New(machines, Choice{})), must.Get(NewOverview(lists.Map(machines, Reduce), Choice{}))
+		check.Equal(t, [4]int{len(c.Tables), len(c.Surveys), len(o.Tables), len(o.Surveys)}, [4]int{0, 1, 0, 1}, "tables and surveys, of few and of a fleet")
+		for _, warnings := range [][]Warning{c.Warnings, o.Warnings} {
+			contains.All(t, sentences(warnings), warns)
+			check.Equal(t, len(warnings) > 0, warns != "", "%q: there is a warning", warnings)
 		}
-		c, err := New(tt.machines, tt.choice)
-		if c == nil {
-			c = &Comparison{}
-		}
-		check("few", len(c.Tables), len(c.Surveys), c.Warnings, err)
-		o, err := NewOverview(lists.Map(tt.machines, Reduce), tt.choice)
-		if o == nil {
-			o = &Overview{}
-		}
-		check("fleet", len(o.Tables), len(o.Surveys), o.Warnings, err)
 	}
+	fail := func(says string, choice Choice, machines ...Machine) {
+		t.Helper()
+		contains.Error(t, must.Err(New(machines, choice)), says)
+		contains.Error(t, must.Err(NewOverview(lists.Map(machines, Reduce), choice)), says)
+	}
+	meet("", bare("a"), bare("b"), bare("c"))
+	meet("message size): ring has ring", bare("a"), ring, bare("c"))
+	meet("message size): ping has ping", ping, ring, bare("c"))
+	fail("a has no transfers", Choice{Setups: []string{"ring"}}, bare("a"), bare("b"), bare("c"))
+	fail("message size): ping has ping", Choice{Sizes: []int{8192}}, ping, ring, bare("c"))
+	fail("a has no transfers", Choice{}, machine("a", nil), machine("b", nil), machine("c", nil))
 }

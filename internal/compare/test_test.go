@@ -91,9 +91,7 @@ func TestConcurrencyIsPaired(t *testing.T) {
 	}
 	m.File.Cells[0].Setup = params.Isolated
 	p, _ := must.Get(Curves("a", m.File))[0].At(4)
-	if math.Abs(p.A.Center-1) > 1e-9 || p.A.Width() > 1e-9 || p.AReplicates.Launches() != 9 {
-		t.Errorf("A(4) = %v of %v, want exactly 1", p.A, p.AReplicates)
-	}
+	check.True(t, math.Abs(p.A.Center-1) <= 1e-9 && p.A.Width() <= 1e-9 && p.AReplicates.Launches() == 9, "A(4) = %v of %v, want exactly 1", p.A, p.AReplicates)
 }
 
 // Of tables of messages that others published no session can be added, and an hour is not known.
@@ -130,22 +128,19 @@ func TestVerdict(t *testing.T) {
 		c := &brief.File.Cells[i]
 		c.Samples = lists.Filter(c.Samples, func(s params.Sample) bool { return s.Launch < 5 })
 	}
-	for _, tt := range []struct {
-		a, b Machine
-		want []string
-	}{
-		{session(r, "a", 1, 1), session(r, "b", 1, 1), []string{"No difference between the two machines was found in 16 cells", "may go unseen", "cannot tell a machine from its hour", "would see differences half as large"}},
-		{session(r, "a", 3, 1), session(r, "b", 3, 3), []string{"16 ratios of 16 cells differ by more than 3.0 %"}},
-		{session(r, "a", 2, 1), session(r, "b", 1, 1), []string{"One session of b cannot tell a machine from its hour"}},
-		{session(r, "a", 2, 1), machine("b", map[int]float64{1: 1000, 2: 3000}, published), []string{"Nothing could be tested: published tables have no samples"}},
-		{machine("a", map[int]float64{1: 1000, 2: 1500}, few), machine("b", map[int]float64{1: 1000, 2: 3000}, few), []string{"Nothing could be tested: a test takes samples of six launches or more of each machine, and"}},
-		{brief, moved("b", 2, stay{60, 0.5, 1}, stay{240, 0.5, 1}), []string{"six launches or more of each machine in each state, and no cell"}},
-	} {
-		c := must.Get(New([]Machine{tt.a, tt.b}, Choice{}))
-		contains.All(t, said(&c.Verdict), tt.want...)
+	try := func(a, b Machine, want []string) {
+		t.Helper()
+		c := must.Get(New([]Machine{a, b}, Choice{}))
+		contains.All(t, said(&c.Verdict), want...)
 		check.Equal(t, strings.Contains(said(&c.Verdict), "hour"), (c.Verdict.Sessions == 1 && c.Verdict.Cells > 0), "%d sessions: %q", c.Verdict.Sessions, c.Verdict.Text)
 		fmt.Fprintln(t.Output(), c.Verdict.Text)
 	}
+	try(session(r, "a", 1, 1), session(r, "b", 1, 1), []string{"No difference between the two machines was found in 16 cells", "may go unseen", "cannot tell a machine from its hour", "would see differences half as large"})
+	try(session(r, "a", 3, 1), session(r, "b", 3, 3), []string{"16 ratios of 16 cells differ by more than 3.0 %"})
+	try(session(r, "a", 2, 1), session(r, "b", 1, 1), []string{"One session of b cannot tell a machine from its hour"})
+	try(session(r, "a", 2, 1), machine("b", map[int]float64{1: 1000, 2: 3000}, published), []string{"Nothing could be tested: published tables have no samples"})
+	try(machine("a", map[int]float64{1: 1000, 2: 1500}, few), machine("b", map[int]float64{1: 1000, 2: 3000}, few), []string{"Nothing could be tested: a test takes samples of six launches or more of each machine, and"})
+	try(brief, moved("b", 2, stay{60, 0.5, 1}, stay{240, 0.5, 1}), []string{"six launches or more of each machine in each state, and no cell"})
 }
 
 // published leaves no samples.
@@ -194,20 +189,8 @@ func TestFleetOutliers(t *testing.T) {
 // published tables lack by nature is no failure, and they are not tested beside too few machines that were
 // measured.
 func TestFleetUntested(t *testing.T) {
-	for _, tt := range []struct {
-		tested   int
-		others   func(*params.File) // changes the machines that are not tested
-		untested bool
-		want     string
-		named    int // as of too few samples
-	}{
-		{0, few, true, "Nothing could be tested: that takes a cell of which 10 machines have", 11},
-		{Fleet - 1, few, true, "Nothing could be tested", 2},
-		{Fleet, few, false, "Outliers: 1 of 11 machines", 1},
-		{0, published, false, "an interval; published tables have none.", 0},
-		{Fleet - 1, published, false, "an interval; published tables have none.", 0},
-		{Fleet, published, false, "Outliers: 1 of 11 machines", 0},
-	} {
+	try := func(tested int, others func(*params.File), untested bool, want string, few int) { // others: of machines that are not tested
+		t.Helper()
 		var machines []Machine
 		for i := range Fleet + 1 {
 			ns := map[int]float64{1: 1000, 2: 1500}
@@ -215,14 +198,14 @@ func TestFleetUntested(t *testing.T) {
 				ns = map[int]float64{1: 3000, 2: 4500}
 			}
 			var change []func(*params.File)
-			if i >= tt.tested {
-				change = append(change, tt.others)
+			if i >= tested {
+				change = append(change, others)
 			}
 			machines = append(machines, machine(fmt.Sprint("node", i), ns, change...))
 		}
 		o := must.Get(NewOverview(lists.Map(machines, Reduce), Choice{}))
-		if o.Untested() != tt.untested || (len(o.Tables) == 0) != (tt.named == len(machines)) || !strings.Contains(o.Conclusion(), tt.want) {
-			t.Errorf("%d machines have samples: untested %v, %q", tt.tested, o.Untested(), o.Conclusion())
+		if o.Untested() != untested || (len(o.Tables) == 0) != (few == len(machines)) || !strings.Contains(o.Conclusion(), want) {
+			t.Errorf("%d machines have samples: untested %v, %q", tested, o.Untested(), o.Conclusion())
 		}
 		named := 0
 		for _, w := range o.Warnings {
@@ -230,8 +213,14 @@ func TestFleetUntested(t *testing.T) {
 				named += len(w.Machines)
 			}
 		}
-		check.Equal(t, named, tt.named, "machines with too few samples beside %d with enough", tt.tested)
+		check.Equal(t, named, few, "machines with too few samples beside %d with enough", tested)
 	}
+	try(0, few, true, "Nothing could be tested: that takes a cell of which 10 machines have", 11)
+	try(Fleet-1, few, true, "Nothing could be tested", 2)
+	try(Fleet, few, false, "Outliers: 1 of 11 machines", 1)
+	try(0, published, false, "an interval; published tables have none.", 0)
+	try(Fleet-1, published, false, "an interval; published tables have none.", 0)
+	try(Fleet, published, false, "Outliers: 1 of 11 machines", 0)
 }
 
 // simulated is some sessions of a simulated machine of 16 cores, whose host moves its CPUs between states.
@@ -300,10 +289,6 @@ func TestDriftOfCells(t *testing.T) {
 func TestAssumedDrift(t *testing.T) {
 	looked, not := new(params.File), new(params.File)
 	looked.Watch(0, []int{0, 1})
-	for _, tt := range []struct {
-		files []*params.File
-		want  Drift
-	}{{[]*params.File{looked, looked}, DefaultDrift}, {[]*params.File{looked, not}, MixedDrift}} {
-		check.Equal(t, AssumedDrift(tt.files...), tt.want, "drift")
-	}
+	check.Equal(t, AssumedDrift(looked, looked), DefaultDrift, "drift of files with looks")
+	check.Equal(t, AssumedDrift(looked, not), MixedDrift, "drift of a file with looks and one without")
 }

@@ -133,9 +133,7 @@ func TestLaunches(t *testing.T) {
 	x.File.Provenance.Give(true)
 	x.File.Provenance.Fill(true)
 	must.Do(x.Run(context.Background()))
-	if !m.conditions.Huge || !m.conditions.Fill {
-		t.Error("launches do not know that pages are to be huge and idle cores busy")
-	}
+	check.True(t, m.conditions.Huge && m.conditions.Fill, "launches do not know that pages are to be huge and idle cores busy")
 	if m.launches != 7 || len(x.File.Launches) != 7 || !x.File.Complete || x.Missing() != nil {
 		t.Fatalf("%d launches, %d in the file, complete %t, %v", m.launches, len(x.File.Launches), x.File.Complete, x.Missing())
 	}
@@ -182,78 +180,69 @@ func TestNumberOfLaunches(t *testing.T) {
 
 // Missing counts missing cells, and mentions no zero.
 func TestMissing(t *testing.T) {
-	for _, tt := range []struct {
-		few, unreached int
-		want           string
-	}{
-		{0, 2, "of 5 cells 2 were not reached"},
-		{2, 0, "of 5 cells 2 have too few launches for an interval"},
-		{1, 1, "of 5 cells 1 was not reached, and 1 has too few launches for an interval"},
-	} {
+	try := func(few, unreached int, want string) {
+		t.Helper()
 		x := experiment(5, newSimulated())
-		for i := range x.Cells[tt.unreached:] {
+		for i := range x.Cells[unreached:] {
 			c := x.Cells[i].Cell
 			c.Samples = params.Samples(1, 1, 1, 1, 1, 1)
-			if i < tt.few {
+			if i < few {
 				c.Samples = c.Samples[:2]
 			}
 			c.Time = fit.Median(c.Values())
 			x.File.Cells = append(x.File.Cells, c)
 		}
-		check.Equal(t, fmt.Sprint(x.Missing()), tt.want, "missing")
+		check.Equal(t, fmt.Sprint(x.Missing()), want, "missing")
 	}
+	try(0, 2, "of 5 cells 2 were not reached")
+	try(2, 0, "of 5 cells 2 have too few launches for an interval")
+	try(1, 1, "of 5 cells 1 was not reached, and 1 has too few launches for an interval")
 }
 
 // If the time is short, cells of lower tiers get intervals, instead of a sample for every cell.
-func TestShortTime(t *testing.T) { synctest.Test(t, testShortTime) }
-
-func testShortTime(t *testing.T) {
-	m := newSimulated()
-	m.cost = 20 * time.Millisecond
-	x := experiment(100, m)
-	for i := range x.Cells {
-		x.Cells[i].Tier = i / 20
-	}
-	x.Time = 5 * time.Second // of 2 s a launch that visits all
-	x.Probes = []int{0}
-	x.Report = func(p Progress) {
-		if p.Cells != 100 || p.Visited > len(x.File.Cells) {
-			t.Errorf("%d of %d cells visited, and the file has %d", p.Visited, p.Cells, len(x.File.Cells))
+func TestShortTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newSimulated()
+		m.cost = 20 * time.Millisecond
+		x := experiment(100, m)
+		for i := range x.Cells {
+			x.Cells[i].Tier = i / 20
 		}
-	}
-	must.Do(x.Run(context.Background()))
-	known := make(map[int]int)
-	for _, c := range x.File.Cells {
-		if c.Time.Known() {
-			known[(c.Bytes-1)/20]++
+		x.Time = 5 * time.Second // of 2 s a launch that visits all
+		x.Probes = []int{0}
+		x.Report = func(p Progress) {
+			check.True(t, p.Cells == 100 && p.Visited <= len(x.File.Cells), "%d of %d cells visited, and the file has %d", p.Visited, p.Cells, len(x.File.Cells))
 		}
-	}
-	if known[0] != 20 || known[4] != 0 || x.File.Complete {
-		t.Errorf("cells with intervals by tier: %v, complete %t", known, x.File.Complete)
-	}
-	lacking, _ := x.Lacking()
-	unvisited := 100 - len(x.File.Cells)
-	if want := fmt.Sprintf("of 100 cells %d were not reached, and %d have too few launches for an interval", unvisited, len(lacking)-unvisited); x.Missing() == nil || x.Missing().Error() != want {
-		t.Errorf("%v, want %s", x.Missing(), want)
-	}
+		must.Do(x.Run(context.Background()))
+		known := make(map[int]int)
+		for _, c := range x.File.Cells {
+			if c.Time.Known() {
+				known[(c.Bytes-1)/20]++
+			}
+		}
+		check.True(t, known[0] == 20 && known[4] == 0 && !x.File.Complete, "cells with intervals by tier: %v, complete %t", known, x.File.Complete)
+		lacking, _ := x.Lacking()
+		unvisited := 100 - len(x.File.Cells)
+		want := fmt.Sprintf("of 100 cells %d were not reached, and %d have too few launches for an interval", unvisited, len(lacking)-unvisited)
+		check.True(t, x.Missing() != nil && x.Missing().Error() == want, "%v, want %s", x.Missing(), want)
+	})
 }
 
 // With Over, short launches are spread over the whole time.
-func TestSpread(t *testing.T) { synctest.Test(t, testSpread) }
-
-func testSpread(t *testing.T) {
-	m := newSimulated()
-	m.cost = time.Millisecond
-	x := experiment(2, m)
-	x.Time, x.Launches = 900*time.Millisecond, LeastLaunches
-	x.Over = x.Time
-	must.Do(x.Run(context.Background()))
-	began := func(i int) time.Time {
-		return must.Get(time.Parse(time.RFC3339Nano, x.File.Launches[i].Began))
-	}
-	if n := len(x.File.Launches); n != LeastLaunches || began(n-1).Sub(began(0)) < x.Time/2 {
-		t.Errorf("%d launches, the last %v after the first", n, began(n-1).Sub(began(0)))
-	}
+func TestSpread(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newSimulated()
+		m.cost = time.Millisecond
+		x := experiment(2, m)
+		x.Time, x.Launches = 900*time.Millisecond, LeastLaunches
+		x.Over = x.Time
+		must.Do(x.Run(context.Background()))
+		began := func(i int) time.Time {
+			return must.Get(time.Parse(time.RFC3339Nano, x.File.Launches[i].Began))
+		}
+		n := len(x.File.Launches)
+		check.True(t, n == LeastLaunches && began(n-1).Sub(began(0)) >= x.Time/2, "%d launches, the last %v after the first", n, began(n-1).Sub(began(0)))
+	})
 }
 
 // Cells of a group follow each other, and groups come in random order.
@@ -353,9 +342,8 @@ func TestResume(t *testing.T) {
 	again := experiment(20, m)
 	again.File, again.Session, again.Launches, m.launches = x.File, 1, 6, 0
 	must.Do(again.Run(context.Background()))
-	if e := x.File.Cells[0].Time; m.launches != 6 || x.File.Sessions() != 2 || e.Sessions != 2 || e.N != 12 {
-		t.Errorf("%d launches, %d sessions, %+v", m.launches, x.File.Sessions(), e)
-	}
+	e := x.File.Cells[0].Time
+	check.True(t, m.launches == 6 && x.File.Sessions() == 2 && e.Sessions == 2 && e.N == 12, "%d launches, %d sessions, %+v", m.launches, x.File.Sessions(), e)
 }
 
 // Results in the journal of a killed parent are recovered once.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/params"
 )
 
@@ -54,9 +55,7 @@ func TestJournalBehindALink(t *testing.T) {
 	mark := NewMark()
 	must.Get(MakeJournal(elsewhere, mark)).Close()
 	for _, to := range []string{JournalPath(elsewhere), filepath.Join(dir, "new")} {
-		if err := os.Symlink(to, JournalPath(path)); err != nil {
-			t.Skip(err)
-		}
+		skip.Error(t, os.Symlink(to, JournalPath(path)))
 		check.ErrorIs(t, must.Err(OpenJournal(path, mark)), ErrNoJournal, "link to %s", to)
 		check.ErrorIs(t, must.Err(MakeJournal(path, mark)), fs.ErrExist, "link to %s", to)
 		RemoveOldJournal(path)
@@ -120,9 +119,7 @@ func FuzzRecover(f *testing.F) {
 		must.Do(os.WriteFile(JournalPath(path), text, 0o600))
 		x := resumed(mark)
 		if added, err := x.Recover(path); err != nil {
-			if added != 0 || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), JournalPath(path)) {
-				t.Errorf("%d samples, %q", added, err)
-			}
+			check.True(t, added == 0 && !strings.Contains(err.Error(), "\n") && strings.HasPrefix(err.Error(), JournalPath(path)), "%d samples, %q", added, err)
 			return
 		}
 		check.NoError(t, x.File.Write(&bytes.Buffer{}), "what is recovered cannot be written")

@@ -32,9 +32,7 @@ func TestChooser(t *testing.T) {
 	visit := func(want int, before, after float64) {
 		t.Helper()
 		at, hint, ok := c.next(context.Background())
-		if !ok || at != want {
-			t.Fatalf("after %v: visit %d, %t; want %d", order, at, ok, want)
-		}
+		check.Need(t, ok && at == want, "after %v: visit %d, %t; want %d", order, at, ok, want)
 		now += 10 * time.Millisecond
 		order, hints = append(order, at), append(hints, hint)
 		c.took(at, lookedAt(pair, before, after))
@@ -47,9 +45,7 @@ func TestChooser(t *testing.T) {
 	visit(0, 240, 240) // which lacks most there
 	visit(2, 240, 240)
 	check.Equal(t, looked, 1, "looks") // what a sample ends with is fresh
-	if !slices.Equal(hints[:3], []float64{700, 5, 500}) || hints[5] != 700 || hints[6] != 1500 {
-		t.Errorf("hints %v", hints)
-	}
+	check.True(t, slices.Equal(hints[:3], []float64{700, 5, 500}) && hints[5] == 700 && hints[6] == 1500, "hints %v", hints)
 	now = 300 * time.Millisecond
 	if at, _, ok := c.next(context.Background()); ok {
 		t.Errorf("visit %d when all is done", at)
@@ -88,9 +84,7 @@ func TestTurns(t *testing.T) {
 	made := make([]int, 30)
 	for n := range 90 {
 		at, _, ok := c.next(context.Background())
-		if !ok {
-			t.Fatalf("over after %d visits", n)
-		}
+		check.Need(t, ok, "over after %d visits", n)
 		made[at]++
 		c.took(at, lookedAt(sets[(at/10)%3], 60, 60))
 		if n == 29 && slices.Max(made) != 1 {
@@ -135,32 +129,28 @@ func (r *run) places() (all []place) {
 // On a machine with several states launches are short and all visit the same most valuable cells. They
 // visit all cells on other machines, and if there is time for all.
 func TestNarrow(t *testing.T) {
-	for _, of := range []struct {
-		states          int
-		time            time.Duration
-		cells, launches int
-	}{
-		{1, 30 * time.Second, 100, 0},
-		{2, 13 * time.Second, 50, 1 + 21},  // of 54 that there is time for twelve times in each state
-		{2, 30 * time.Second, 100, 1 + 24}, // all, in longer launches
-		{2, 60 * time.Second, 100, 0},      // 160 would fit
-		{2, 7 * time.Second, 25, 1 + 22},   // of 29
-		{4, 6 * time.Second, 24, 1 + 20},   // less than a tier
-		{2, time.Second, 100, 0},           // too few launches
-	} {
-		r := moved(of.states, of.time)
+	try := func(states int, limit time.Duration, cells, launches int) {
+		t.Helper()
+		r := moved(states, limit)
 		first := r.narrow(r.places())
-		check.Equal(t, len(first), of.cells, "%d states, %v: cells of the first launch", of.states, of.time)
-		check.Equal(t, r.launches, of.launches, "%d states, %v: launches", of.states, of.time)
+		check.Equal(t, len(first), cells, "%d states, %v: cells of the first launch", states, limit)
+		check.Equal(t, r.launches, launches, "%d states, %v: launches", states, limit)
 		in := lists.ToMap(first, func(p place) (int, bool) { return p.cell, true })
-		for i := range of.cells / 25 * 25 {
-			check.True(t, in[i], "%d states, %v: cell %d of tier %d is left out", of.states, of.time, i, i/25)
+		for i := range cells / 25 * 25 {
+			check.True(t, in[i], "%d states, %v: cell %d of tier %d is left out", states, limit, i, i/25)
 		}
 		r.launch++
 		for _, p := range r.narrow(r.places()) {
-			check.True(t, in[p.cell], "%d states, %v: the next launch visits cell %d, too", of.states, of.time, p.cell)
+			check.True(t, in[p.cell], "%d states, %v: the next launch visits cell %d, too", states, limit, p.cell)
 		}
 	}
+	try(1, 30*time.Second, 100, 0)
+	try(2, 13*time.Second, 50, 1+21)  // of 54 that there is time for twelve times in each state
+	try(2, 30*time.Second, 100, 1+24) // all, in longer launches
+	try(2, 60*time.Second, 100, 0)    // 160 would fit
+	try(2, 7*time.Second, 25, 1+22)   // of 29
+	try(4, 6*time.Second, 24, 1+20)   // less than a tier
+	try(2, time.Second, 100, 0)       // too few launches
 }
 
 // A launch that was not told of states ends when it sees several, not before its time.

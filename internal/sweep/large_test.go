@@ -13,6 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/internal/test/snapshot"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
@@ -93,9 +94,7 @@ func (v *visitor) launch(x *engine.Experiment, slice time.Duration) (reached []e
 // with every setup and placement, and the sizes that predictions of the largest P need. A longer budget
 // reaches more, in the order of worth.
 func TestLargeMachines(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long under the race detector, and nothing is shared")
-	}
+	skip.Short(t, "takes long under the race detector, and nothing is shared")
 	few := map[int]bool{64: true, 192: true} // without TAULOP_LONG
 	for _, s := range numatest.Shapes {
 		m := s.Machine()
@@ -132,9 +131,8 @@ func TestLargeMachines(t *testing.T) {
 			p := must.Get(model.NewPredictor(f, model.Choice{}))
 			for _, name := range []string{"bcast:binomial", "allgather:ring"} {
 				schedule := must.Get(must.Get(collective.Lookup(name)).Schedule(collective.Call{P: s.Cores, M: 64 << 10}))
-				if cost, err := p.Cost(schedule); err != nil || !(cost.Seconds > 0) {
-					t.Errorf("%v, %v, %s: %+v, %v", s, budget, name, cost, err)
-				}
+				cost, err := p.Cost(schedule)
+				check.True(t, err == nil && cost.Seconds > 0, "%v, %v, %s: %+v, %v", s, budget, name, cost, err)
 			}
 		}
 	}
@@ -166,9 +164,7 @@ func TestDefaultPlans(t *testing.T) {
 		placed := make(map[string]numa.Policy)
 		for _, policy := range f.Plan.Policies {
 			p, err := m.Place(policy, n)
-			if err != nil || p.Oversubscribed {
-				t.Errorf("%s, %s: %d workers by turns: %v, %v", name, policy, n, p.Oversubscribed, err)
-			}
+			check.True(t, err == nil && !p.Oversubscribed, "%s, %s: %d workers by turns: %v, %v", name, policy, n, p.Oversubscribed, err)
 			like, there := placed[fmt.Sprint(p.Workers)]
 			check.True(t, !there, "%s: %s places %d workers as %s does", name, policy, n, like)
 			placed[fmt.Sprint(p.Workers)] = policy

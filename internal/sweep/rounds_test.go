@@ -81,9 +81,7 @@ func TestCoarseFirst(t *testing.T) {
 		check.Equal(t, len(left), 0, "%v: number of those left up to rank %d", limit, most)
 		partly[most] = partly[most] || len(f.Cells) < len(x.Cells)
 	}
-	if !partly[1] || !partly[2] || !partly[3] {
-		t.Errorf("limits cut launches short among %v, want some among the few sizes, all, and other operators", partly)
-	}
+	check.True(t, partly[1] && partly[2] && partly[3], "limits cut launches short among %v, want some among the few sizes, all, and other operators", partly)
 }
 
 // Coarse sizes are on both sides of a cache's step, if the plan has such sizes.
@@ -107,12 +105,8 @@ func TestCoarseSingleCopies(t *testing.T) {
 	p := params.Plan{Setups: []string{params.Ring}, Policies: []numa.Policy{numa.Local}, Sizes: transfers.Sizes, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192,
 		Caches: []bool{false, true}, NoGamma: true}
 	x := &engine.Experiment{}
-	for _, add := range []struct {
-		*survey.Survey
-		survey.Request
-	}{{transfers.Survey, transfers.Request{Plan: p}}, {cma.Survey, cma.Request{Policies: p.Policies, Sizes: cma.Sizes(p.Sizes), Taus: p.Taus, Caches: p.Caches}}} {
-		must.Get(survey.Add(x, add.Survey, add.Request, m))
-	}
+	must.Get(survey.Add(x, transfers.Survey, transfers.Request{Plan: p}, m))
+	must.Get(survey.Add(x, cma.Survey, cma.Request{Policies: p.Policies, Sizes: cma.Sizes(p.Sizes), Taus: p.Taus, Caches: p.Caches}, m))
 	inRounds(p, m.CacheShares(), x.Cells)
 	tiers := func(of *survey.Survey, off bool, sizes ...int) (least, most int) {
 		least = math.MaxInt
@@ -144,9 +138,7 @@ func TestGoesOn(t *testing.T) {
 	x.Time, x.Launches = 300*time.Millisecond, 1
 	must.Do(x.Run(context.Background()))
 	before, left := len(f.Cells), x.Left()
-	if before == 0 || before == len(x.Cells) || left == 0 {
-		t.Fatalf("the first launch reached %d of %d cells, and the rest takes %v", before, len(x.Cells), left)
-	}
+	check.Need(t, before != 0 && before != len(x.Cells) && left != 0, "the first launch reached %d of %d cells, and the rest takes %v", before, len(x.Cells), left)
 	x = cut(t, f)
 	x.Time = time.Hour
 	begin, orders := x.Start, 0

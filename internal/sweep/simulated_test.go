@@ -48,9 +48,7 @@ func swept(t *testing.T, s surveytest.Simulated, seed uint64) (*params.File, *su
 	x := must.Get(Experiment(f, s.Machine, 0))
 	x.Start, x.Time, x.Launches, x.Seed = sim.Start(), time.Hour, 2*engine.LeastLaunches, 1
 	must.Do(x.Run(context.Background()))
-	if !f.Complete {
-		t.Fatal(x.Missing())
-	}
+	check.Need(t, f.Complete, "%v", x.Missing())
 	return f, sim
 }
 
@@ -76,19 +74,12 @@ func TestSimulatedLaw(t *testing.T) {
 
 // A disturbance raises its doubt.
 func TestSimulatedDisturbances(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		s    surveytest.Simulated
-		want string
-	}{
-		{"a slow CPU", surveytest.Simulated{SlowCPU: 5, Slower: 1.2}, "CPU 5 is slower than the others: of τ = 128 (placement local) it was the last in 100 % of the visits, and took 20 % longer"},
-		{"late starts", surveytest.Simulated{Late: 0.02, LateBy: 200 * time.Microsecond}, "a worker began late"},
-		{"drift", surveytest.Simulated{Drift: 0.1}, "the reference probe took"},
-	} {
-		f, sim := swept(t, tt.s, 2)
-		contains.All(t, fmt.Sprint(doubt.Of(f)), tt.want)
-		if tt.s.Drift == 0 {
-			continue
+	try := func(name string, s surveytest.Simulated, says string) {
+		t.Helper()
+		f, sim := swept(t, s, 2)
+		contains.All(t, fmt.Sprint(doubt.Of(f)), says)
+		if s.Drift == 0 {
+			return
 		}
 		n := float64(len(f.Launches))
 		want := math.Expm1(sim.Drifted() * (n - 1) / n)
@@ -98,6 +89,9 @@ func TestSimulatedDisturbances(t *testing.T) {
 		}
 		check.Near(t, d.Change/want, 1, 0.1, "drift %+v by the one put in", d)
 	}
+	try("a slow CPU", surveytest.Simulated{SlowCPU: 5, Slower: 1.2}, "CPU 5 is slower than the others: of τ = 128 (placement local) it was the last in 100 % of the visits, and took 20 % longer")
+	try("late starts", surveytest.Simulated{Late: 0.02, LateBy: 200 * time.Microsecond}, "a worker began late")
+	try("drift", surveytest.Simulated{Drift: 0.1}, "the reference probe took")
 }
 
 // A cost of the last CPU alone is distinguished from the line through fewer CPUs.
@@ -131,9 +125,8 @@ func TestCheck(t *testing.T) {
 		want compare.State
 	}{{sim, compare.OK}, {surveytest.Simulate(slow, 3), compare.Critical}} {
 		x := must.Get(Check(was, sim.Machine, 0, time.Hour))
-		if f := x.File; len(f.Warnings) != 1 || f.Plan.Copy != shm.CopyName() {
-			t.Errorf("copied by %s, warnings %q", f.Plan.Copy, f.Warnings)
-		}
+		f := x.File
+		check.True(t, len(f.Warnings) == 1 && f.Plan.Copy == shm.CopyName(), "copied by %s, warnings %q", f.Plan.Copy, f.Warnings)
 		seen := make(map[params.Key]bool)
 		var names []string
 		for _, c := range x.Cells {
@@ -180,18 +173,14 @@ func TestMissing(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "host.json")
 	must.Do(os.WriteFile(path, []byte("precious"), 0o600))
-	for _, tt := range []struct {
-		r    Request
-		want string
-	}{
-		{Request{Path: path}, "already exists: go on with it"},
-		{Request{Path: path, Resume: true}, "host.json"},
-		{Request{Path: os.DevNull, Force: true}, "is no regular file"},
-	} {
-		_, err := Open(tt.r, numatest.EPYC(1, 1, 1, 2, 1))
-		if refused := engine.RefusedError(""); !errors.As(err, &refused) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%+v: %v, want %q", tt.r, err, tt.want)
-		}
+	try := func(r Request, want string) {
+		t.Helper()
+		_, err := Open(r, numatest.EPYC(1, 1, 1, 2, 1))
+		refused := engine.RefusedError("")
+		check.True(t, errors.As(err, &refused) && strings.Contains(err.Error(), want), "%+v: %v, want %q", r, err, want)
 	}
+	try(Request{Path: path}, "already exists: go on with it")
+	try(Request{Path: path, Resume: true}, "host.json")
+	try(Request{Path: os.DevNull, Force: true}, "is no regular file")
 	check.Equal(t, string(must.Get(os.ReadFile(path))), "precious", "the file")
 }

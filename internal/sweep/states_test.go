@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/test/sweeptest"
 	"github.com/taulop/taulop/params"
@@ -15,9 +16,7 @@ import (
 
 // If the host moves its CPUs, a file has the numbers of each state, and their shares within 5 points.
 func TestStates(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long under the race detector, and nothing is shared")
-	}
+	skip.Short(t, "takes long under the race detector, and nothing is shared")
 	const launches, within = 300, 0.05
 	seeds := uint64(1)
 	if os.Getenv("TAULOP_LONG") != "" {

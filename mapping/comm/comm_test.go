@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
@@ -89,9 +90,7 @@ func TestMonitoring(t *testing.T) {
 		both = append(both, one...)
 	}
 	m := read(t, string(both))
-	if m.Ranks() != 2 || m.Pairs() != 1 {
-		t.Fatalf("%d processes, %d pairs", m.Ranks(), m.Pairs())
-	}
+	check.Need(t, m.Ranks() == 2 && m.Pairs() == 1, "%d processes, %d pairs", m.Ranks(), m.Pairs())
 	got := m.Entry(1, 0)
 	check.True(t, got.Bytes == 1447936+739968 && got.Messages == 606+2309, "process 1 to 0: %+v", got)
 }
@@ -119,59 +118,42 @@ func TestVolumes(t *testing.T) {
 	check.Equal(t, fmt.Sprint(m.Volumes()), "[[{1 15} {2 1}] [{0 15}] [{0 1}]]", "Volumes")
 }
 
-// peers are the processes that a process sends to.
-func peers(m *Matrix, rank int) (all []int) {
-	for _, e := range m.Row(rank) {
-		all = append(all, e.To)
-	}
-	return all
-}
-
 func TestPatterns(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		p     int
-		rank  int
-		peers []int
-	}{
-		{"grid2d", 16, 5, []int{1, 4, 6, 9}},
-		{"grid2d", 12, 0, []int{1, 3}}, // 4 by 3
-		{"grid2d", 7, 3, []int{2, 4}},
-		{"grid3d", 8, 0, []int{1, 2, 4}},
-		{"ring", 5, 4, []int{0}},
-		{"transpose", 16, 1, []int{4}},
-		{"transpose", 16, 5, nil},
-		{"bt", 16, 0, []int{1, 3, 4, 7, 12, 13}}, // of make_set.f: east, west, north and south, and two diagonals
-		{"sp", 16, 5, []int{1, 2, 4, 6, 8, 9}},
-		{"lu", 16, 5, []int{1, 4, 6, 9}},
-		{"cg", 16, 1, []int{0, 3, 4}}, // halves of the row, and the transposed one
-		{"cg", 8, 1, []int{0, 3}},     // two rows of four: its own transposed one is itself
-		{"mg", 8, 0, []int{1, 2, 4}},  // two each way
-		{"ft", 4, 2, []int{0, 1, 3}},
-		{"is", 4, 0, []int{1, 2, 3}},
-		{"ep", 3, 1, []int{0, 2}},
-	} {
-		m := must.Get(Lookup(tt.name).Matrix(tt.p, 1<<16))
-		check.Slices(t, peers(m, tt.rank), tt.peers, "%s of %d: process %d sends to", tt.name, tt.p, tt.rank)
+	try := func(name string, p, rank int, want []int) {
+		t.Helper()
+		row := must.Get(Lookup(name).Matrix(p, 1<<16)).Row(rank)
+		check.Slices(t, lists.Map(row, func(e Entry) int { return e.To }), want, "%s of %d: process %d sends to", name, p, rank)
 	}
+	try("grid2d", 16, 5, []int{1, 4, 6, 9})
+	try("grid2d", 12, 0, []int{1, 3}) // 4 by 3
+	try("grid2d", 7, 3, []int{2, 4})
+	try("grid3d", 8, 0, []int{1, 2, 4})
+	try("ring", 5, 4, []int{0})
+	try("transpose", 16, 1, []int{4})
+	try("transpose", 16, 5, nil)
+	try("bt", 16, 0, []int{1, 3, 4, 7, 12, 13}) // of make_set.f: east, west, north and south, and two diagonals
+	try("sp", 16, 5, []int{1, 2, 4, 6, 8, 9})
+	try("lu", 16, 5, []int{1, 4, 6, 9})
+	try("cg", 16, 1, []int{0, 3, 4}) // halves of the row, and the transposed one
+	try("cg", 8, 1, []int{0, 3})     // two rows of four: its own transposed one is itself
+	try("mg", 8, 0, []int{1, 2, 4})  // two each way
+	try("ft", 4, 2, []int{0, 1, 3})
+	try("is", 4, 0, []int{1, 2, 3})
+	try("ep", 3, 1, []int{0, 2})
 	for i := range Patterns {
 		pattern := &Patterns[i]
 		made := 0
 		for p := 1; p <= 130; p++ {
 			m, err := pattern.Matrix(p, 4096)
 			if err != nil {
-				if pattern.Among == "" || !strings.Contains(err.Error(), pattern.Among) {
-					t.Errorf("%s of %d: %v", pattern.Name, p, err)
-				}
+				check.True(t, pattern.Among != "" && strings.Contains(err.Error(), pattern.Among), "%s of %d: %v", pattern.Name, p, err)
 				continue
 			}
 			if made++; p > 2 && m.Pairs() == 0 {
 				t.Errorf("%s of %d sends nothing", pattern.Name, p)
 			}
 			for from, e := range m.All() {
-				if e.To == from || e.Messages < 1 || e.Bytes < 1 || e.Bytes > 2*4096*e.Messages {
-					t.Fatalf("%s of %d: %d sends %+v", pattern.Name, p, from, e)
-				}
+				check.Need(t, e.To != from && e.Messages >= 1 && e.Bytes >= 1 && e.Bytes <= 2*4096*e.Messages, "%s of %d: %d sends %+v", pattern.Name, p, from, e)
 			}
 		}
 		check.AtLeast(t, made, 7, "numbers of processes of %s", pattern.Name)

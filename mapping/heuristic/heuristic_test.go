@@ -94,9 +94,7 @@ func hopBytes(m *Machine, x *comm.Matrix, at Mapping) int64 { return HopBytes(m.
 
 func TestTree(t *testing.T) {
 	m := paper(t)
-	if m.Places() != 16 || fmt.Sprint(m.Levels) != "[level 0 level 1 level 2 other node]" {
-		t.Fatalf("%d places, %v", m.Places(), m.Levels)
-	}
+	check.Need(t, m.Places() == 16 && fmt.Sprint(m.Levels) == "[level 0 level 1 level 2 other node]", "%d places, %v", m.Places(), m.Levels)
 	for _, tt := range []struct{ a, b, level int }{{0, 1, 0}, {0, 2, 1}, {3, 4, 2}, {7, 8, 3}, {12, 15, 1}} {
 		check.Equal(t, m.Level(tt.a, tt.b), tt.level, "level of %d and %d", tt.a, tt.b)
 	}
@@ -179,9 +177,7 @@ func TestAnyMachine(t *testing.T) {
 			if err == nil {
 				err = valid(m, at, p)
 			}
-			if err != nil {
-				t.Fatalf("%s of %d processes on %d nodes of %v without %v: %v", of.name, p, m.Nodes, parts, lost, err)
-			}
+			check.Need(t, err == nil, "%s of %d processes on %d nodes of %v without %v: %v", of.name, p, m.Nodes, parts, lost, err)
 		}
 	}
 }
@@ -218,9 +214,8 @@ func TestESIsTheBest(t *testing.T) {
 			t.Fatal(err, valid(m, found, p))
 		}
 		// A message without bytes weighs one, and here there are some.
-		if got := hopBytes(m, x, found); got < best || float64(got) > 1.001*float64(best)+30 {
-			t.Errorf("%d processes on %d nodes: %d hop-bytes, the least are %d", p, m.Nodes, got, best)
-		}
+		got := hopBytes(m, x, found)
+		check.True(t, got >= best && float64(got) <= 1.001*float64(best)+30, "%d processes on %d nodes: %d hop-bytes, the least are %d", p, m.Nodes, got, best)
 	}
 }
 
@@ -268,9 +263,8 @@ func TestPaper(t *testing.T) {
 		t.Errorf("the mean gains are not in the paper's order: %v", mean)
 	}
 	check.AtMost(t, mean[0]-mean[2], 1, "percentage points between MWPM and ES, 0.75 in the paper")
-	if most := max(es["cg"], es["lu"]); es["bt"] >= most || es["mg"] >= most || es["is"] >= most || es["ft"] != 0 || es["ep"] != 0 {
-		t.Errorf("gains are %v", es)
-	}
+	most := max(es["cg"], es["lu"])
+	check.True(t, es["bt"] < most && es["mg"] < most && es["is"] < most && es["ft"] == 0 && es["ep"] == 0, "gains are %v", es)
 	r := rand.New(rand.NewPCG(9, 10))
 	const matrices = 6
 	for range matrices {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 )
@@ -78,9 +79,8 @@ func certified(t *testing.T, n int, edges []Edge, perfect bool) (partners []int,
 	t.Helper()
 	s := must.Get(newSolver(n, edges, perfect))
 	s.solve()
-	if err := s.certify(); err != nil {
-		t.Fatalf("%d vertices, %.1000v, perfect %v: %v", n, edges, perfect, err)
-	}
+	err := s.certify()
+	check.Need(t, err == nil, "%d vertices, %.1000v, perfect %v: %v", n, edges, perfect, err)
 	partners = s.partners()
 	for v, partner := range partners {
 		if partner == Alone {
@@ -111,21 +111,17 @@ func TestSmallGraphs(t *testing.T) {
 		}
 		random.Shuffle(len(edges), func(i, j int) { edges[i], edges[j] = edges[j], edges[i] })
 		heaviest, _ := certified(t, n, edges, false)
-		if got := must.Get(Maximum(n, edges)); !slices.Equal(got, heaviest) {
-			t.Fatalf("%d vertices, %v: %v, certified is %v", n, edges, got, heaviest)
-		}
+		got := must.Get(Maximum(n, edges))
+		check.Need(t, slices.Equal(got, heaviest), "%d vertices, %v: %v, certified is %v", n, edges, got, heaviest)
 		_, least := certified(t, n, equal, false)
 		_, alone := certified(t, n, edges, true)
-		if _, err := Perfect(n, edges); alone != least || (err == nil) != (least == 0) {
-			t.Fatalf("%d vertices, %v: %d are alone, and %d have to be: %v", n, edges, alone, least, err)
-		}
+		_, err := Perfect(n, edges)
+		check.Need(t, alone == least && (err == nil) == (least == 0), "%d vertices, %v: %d are alone, and %d have to be: %v", n, edges, alone, least, err)
 		if least == 0 {
 			perfects++
 		}
 	}
-	if perfects < tries/40 || perfects > tries*39/40 {
-		t.Errorf("%d graphs of %d with a perfect matching", perfects, tries)
-	}
+	check.True(t, perfects >= tries/40 && perfects <= tries*39/40, "%d graphs of %d with a perfect matching", perfects, tries)
 }
 
 // The results of larger graphs are certified.
@@ -160,19 +156,15 @@ func TestLargeGraphs(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	for _, tt := range []struct {
-		n     int
-		edges []Edge
-		says  string
-	}{
-		{-1, nil, "give 0 to"},
-		{MaxVertices + 1, nil, "give 0 to"},
-		{2, []Edge{{0, 2, 1}}, "joins vertices 0 and 2"},
-		{2, []Edge{{1, 1, 1}}, "joins vertices 1 and 1"},
-		{2, []Edge{{0, 1, MaxWeight + 1}}, "weighs"},
-	} {
-		contains.Error(t, must.Err(Maximum(tt.n, tt.edges)), tt.says)
+	try := func(n int, edges []Edge, says string) {
+		t.Helper()
+		contains.Error(t, must.Err(Maximum(n, edges)), says)
 	}
+	try(-1, nil, "give 0 to")
+	try(MaxVertices+1, nil, "give 0 to")
+	try(2, []Edge{{0, 2, 1}}, "joins vertices 0 and 2")
+	try(2, []Edge{{1, 1, 1}}, "joins vertices 1 and 1")
+	try(2, []Edge{{0, 1, MaxWeight + 1}}, "weighs")
 	contains.Error(t, must.Err(Perfect(8, []Edge{{0, 1, MaxWeight/2 + 1}})), "weighs")
 	contains.Error(t, must.Err(Perfect(3, []Edge{{0, 1, 1}, {1, 2, 1}})), "no perfect matching")
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"testing"
@@ -53,6 +54,14 @@ func True(t testing.TB, holds bool, format string, args ...any) {
 	if !holds {
 		t.Helper()
 		t.Errorf(format, args...)
+	}
+}
+
+// Need is True for what the rest of the test needs: without that it ends.
+func Need(t testing.TB, holds bool, format string, args ...any) {
+	if !holds {
+		t.Helper()
+		t.Fatalf(format, args...)
 	}
 }
 
@@ -113,6 +122,15 @@ func differ(t testing.TB, got, want any, format string, args ...any) {
 		verb = "%q"
 	}
 	t.Errorf("%s: got "+verb+", want "+verb, fmt.Sprintf(format, args...), got, want)
+}
+
+// Allocated are the bytes that are allocated while f runs, all in all.
+func Allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }
 
 // Golden is Equal for a text and a file of testdata, which TAULOP_UPDATE=1 rewrites.
