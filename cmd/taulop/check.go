@@ -178,7 +178,7 @@ func (req *checkRequest) judge(was, now *params.File) *compare.Baseline {
 	starved := known && got < leastCPU
 	switch {
 	case starved && b.State == compare.Unknown: // sessions would not help
-		b.Text += "; it got too little CPU time: check again when less runs here"
+		b.Text += "; this check got too little CPU time: check again when less runs here"
 	case b.Unmet():
 		b.Text += "; add sessions at other times (taulop sweep -add " + req.baseline + ")"
 	case b.State == compare.Unknown && len(b.Cells) > 0:
@@ -193,7 +193,7 @@ func (req *checkRequest) judge(was, now *params.File) *compare.Baseline {
 	return b
 }
 
-// beside describes what ran beside a check: the load before it, this process's share of CPU time,
+// beside describes what ran beside a check: the load before it, the share of CPU time that it got,
 // steal time, and programs on the same cores.
 func beside(f *params.File, steal *provenance.StealMeter) (text string) {
 	say := func(format string, args ...any) { text += fmt.Sprintf("; "+format, args...) }
@@ -201,7 +201,7 @@ func beside(f *params.File, steal *provenance.StealMeter) (text string) {
 		say("the load was %.2f before", load[0])
 	}
 	if got, known := onCPU(); known {
-		say("it got %.0f %% of the CPU time that it asked for", 100*got)
+		say("this check got %.0f %% of the CPU time that it asked for", 100*got)
 	}
 	if share, known := steal.Share(); known {
 		say("the hypervisor took %s", printable.Percent(share))

@@ -80,17 +80,16 @@ func here() (*numa.Machine, error) {
 	return numa.Discover("/")
 }
 
-// starved is a warning if this process has waited for a CPU longer than it ran: it needs a CPU
-// to notice that its time is up.
+// starved is a warning if what measures has waited for a CPU longer than it ran.
 func starved() []error {
 	got, known := onCPU()
 	if !known || got >= 0.5 {
 		return nil
 	}
-	return []error{fmt.Errorf("this process gets %.2g %% of the CPU time that it asks for, be it for its priority, a quota or what else runs here: the time allowed may not be kept, and few samples will be had", 100*got)}
+	return []error{fmt.Errorf("what measures gets %.2g %% of the CPU time that it asks for, be it for its priority, a quota or what else runs here: the time allowed may not be kept, and few samples will be had", 100*got)}
 }
 
-// onCPU is the time this process ran as a share of the time it was runnable.
+// onCPU is the time that measuring threads ran as a share of the time that they were runnable.
 func onCPU() (share float64, known bool) {
 	ran, waited := process.OnCPU()
 	return float64(ran) / float64(ran+waited), ran > 0
@@ -101,7 +100,7 @@ func onCPU() (share float64, known bool) {
 func nothingIn(budget time.Duration) error {
 	seen := ""
 	if got, known := onCPU(); known {
-		seen = fmt.Sprintf(", in which this process got %.0f %% of the CPU time that it asked for", 100*got)
+		seen = fmt.Sprintf(", in which it got %.0f %% of the CPU time that it asked for", 100*got)
 	}
 	return noAnswer(fmt.Sprintf("nothing was measured within -time %v%s: allow more", budget, seen))
 }

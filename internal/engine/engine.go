@@ -129,8 +129,8 @@ type Process struct {
 	stop func()        // asks it to end, and forces it after a while
 }
 
-// process starts run, and returns the process that ends with it.
-func process(run func() error, stop func()) *Process {
+// running starts run, and returns the process that ends with it.
+func running(run func() error, stop func()) *Process {
 	p := &Process{done: make(chan struct{}), stop: stop}
 	go func() {
 		defer close(p.done)

@@ -292,7 +292,7 @@ func TestGivesUp(t *testing.T) {
 	m := newSimulated()
 	x := experiment(20, m)
 	x.Start = func(Order, *os.File) (*Process, error) {
-		return process(func() error { return errors.New("exit status 2") }, nil), nil
+		return running(func() error { return errors.New("exit status 2") }, nil), nil
 	}
 	check.Equal(t, fmt.Sprint(x.Run(context.Background())), "3 launches in a row died without a result, the last with: it ended before it was done: exit status 2", "error")
 	m.fails = func(launch, visit int) error {

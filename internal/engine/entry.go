@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"io"
+	"time"
 
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
@@ -23,6 +24,8 @@ type entry struct {
 	Error       string         `json:"error,omitempty"`
 	Refused     bool           `json:"refused,omitempty"` // the error is a RefusedError
 	Done        bool           `json:"done,omitempty"`
+	Ran         time.Duration  `json:"ran_ns,omitempty"` // with Done: of all threads, see process.OnCPU
+	Waited      time.Duration  `json:"waited_ns,omitempty"`
 	Alive       bool           `json:"alive,omitempty"`
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/process"
 	"github.com/taulop/taulop/params"
 )
 
@@ -22,6 +23,7 @@ func (r *run) hear(a *answers, e entry) {
 	switch {
 	case e.Done:
 		a.ended = true
+		process.Launched(e.Ran, e.Waited)
 	case e.Instruction > 0:
 		r.File.Launches[a.launch].Instruction = e.Instruction
 	case e.Loads != nil:

@@ -61,7 +61,7 @@ func start(o Order, journal *os.File) (*Process, error) {
 		}
 		return child.Ended(err, stderr.Bytes())
 	}
-	return process(end, func() {
+	return running(end, func() {
 		orders.Close() // the end of its standard input stops the launch
 		time.AfterFunc(patience, func() { cmd.Process.Kill() })
 	}), nil

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/calls"
+	"github.com/taulop/taulop/internal/process"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
 )
@@ -219,7 +220,8 @@ func (s *service) conclude() error {
 			s.put(entry{Loads: l.Loads()})
 		}
 	}
-	return s.put(entry{Done: true})
+	ran, waited := process.OnCPU()
+	return s.put(entry{Done: true, Ran: ran, Waited: waited})
 }
 
 // garbageLimit is the heap's growth after which it is collected between two visits: a launch of 256

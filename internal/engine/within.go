@@ -20,6 +20,6 @@ func Within(now func() time.Duration, open Open) func(Order, *os.File) (*Process
 			return nil, err
 		}
 		ctx, cancel := context.WithCancel(context.Background())
-		return process(func() error { return serve(ctx, received, journal, open, now) }, cancel), nil
+		return running(func() error { return serve(ctx, received, journal, open, now) }, cancel), nil
 	}
 }

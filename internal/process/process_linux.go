@@ -31,9 +31,8 @@ func BeginOn(cpus numa.CPUSet) error {
 	return fmt.Errorf("cannot begin anew on CPUs %v: %w", cpus, err)
 }
 
-// OnCPU is the time that this process's threads ran, and the time that they waited for a CPU; 0 if the
-// kernel does not say.
-func OnCPU() (ran, waited time.Duration) {
+// own is OnCPU of this process's threads.
+func own() (ran, waited time.Duration) {
 	files, _ := filepath.Glob("/proc/self/task/*/schedstat")
 	for _, file := range files {
 		text, _ := os.ReadFile(file)

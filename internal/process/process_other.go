@@ -14,8 +14,8 @@ func BeginOn(numa.CPUSet) error {
 	return errors.New("this system has no way to choose the CPUs of a program")
 }
 
-// OnCPU needs Linux.
-func OnCPU() (ran, waited time.Duration) { return 0, 0 }
+// own needs Linux.
+func own() (ran, waited time.Duration) { return 0, 0 }
 
 // OutputClosed needs Linux.
 func OutputClosed() bool { return false }
