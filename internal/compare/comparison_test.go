@@ -111,10 +111,10 @@ func TestConclusion(t *testing.T) {
 	}
 	try([]Machine{machine("a", times(1000, 1000, 1000, 1000)), machine("b", times(500, 600, 900, 1000))}, []string{
 		"a carries more transfers at once at every τ from 2 to 4 (A(4): a 4.00, b 2.00).",
-		"None moves more bytes a second, beyond the intervals (τ = 4: a 32.8, b 32.8 GB/s).",
+		"None moves more bytes a second, beyond what launches and hours differ by (τ = 4: a 32.8, b 32.8 GB/s).",
 	})
 	try([]Machine{machine("a", times(1000, 1100, 1800, 2400)), machine("b", times(1000, 1100, 1500, 1600)), machine("c", times(1000, 1900))}, []string{
-		"No machine carries more transfers at once than the others, beyond the intervals (A(2): a 1.82, b 1.82, c 1.05).", // τ = 2 is all that c has
+		"No machine carries more transfers at once than the others, beyond what launches and hours differ by (A(2): a 1.82, b 1.82, c 1.05).", // τ = 2 is all that c has
 	})
 	try([]Machine{machine("a", times(1000, 1100, 1800, 2400)), machine("b", times(1000, 1100, 1500, 1600))}, []string{
 		"b carries more transfers at once from τ = 3 on (A(4): b 2.50, a 1.67).",

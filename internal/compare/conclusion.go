@@ -118,7 +118,7 @@ func (t *Table) leader(q leading, taus []int, test fit.Test) (text string, ahead
 		from = tau
 	}
 	if from == 0 {
-		return fmt.Sprintf("%s, beyond the intervals (%s).", q.none, are), false
+		return fmt.Sprintf("%s, beyond what launches and hours differ by (%s).", q.none, are), false
 	}
 	return fmt.Sprintf("%s %s %s (%s).", ranking[0].Machine, q.what, since(from, taus), are), true
 }

@@ -231,7 +231,7 @@ func (v *Verdict) text(machines []Described, once []string, states int, test Tes
 	if tables != nil {
 		v.note("Intervals of %s are over pairs of cores, and published tables say nothing of other hours, which are taken to differ by %s (one standard deviation): a difference beyond the intervals may come from the hour.", printable.List(tables), test.Drift)
 	}
-	if v.Sessions == 1 && len(once) > 0 {
+	if v.Sessions == 1 && len(once) > 0 && *test.Drift != (Drift{}) {
 		of := "each"
 		if len(once) < len(machines) {
 			of = "of " + printable.List(once)

@@ -79,7 +79,7 @@ func sayConclusions(w *document.Document, tables []compare.Table) {
 	}
 	of := printable.Count(len(tables), "table")
 	if even > 0 {
-		fmt.Fprintf(w, "In %d of %s no machine carries more transfers at once or moves more bytes a second, beyond the intervals.\n", even, of)
+		fmt.Fprintf(w, "In %d of %s no machine carries more transfers at once or moves more bytes a second, beyond what launches and hours differ by.\n", even, of)
 	}
 	if untested > 0 {
 		fmt.Fprintf(w, "In %d of %s which machine is ahead was not tested: one has fewer than six launches.\n", untested, of)
