@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
@@ -128,6 +129,10 @@ func reached(s *sweep.Session) report.Reach {
 		r.Again = fmt.Sprintf("taulop sweep -add %s, at another time, adds a session: hours differ", s.Path)
 	case 2:
 		r.More = fmt.Sprintf("taulop sweep -add %s, at another time, adds a third session: intervals of two are ± six times their difference", s.Path)
+	}
+	if n := compare.Hours(s.File); n < s.File.Sessions() {
+		r.Again = fmt.Sprintf("Its %d sessions are of %s: taulop sweep -add %s, an hour later or more, shows what hours differ by",
+			s.File.Sessions(), printable.Count(n, "hour"), s.Path)
 	}
 	return r
 }

@@ -317,4 +317,9 @@ func TestReached(t *testing.T) {
 		r := reached(s)
 		check.True(t, strings.Contains(r.More, want), "%d sessions: %q, want %q", sessions, r.More, want)
 	}
+	for began, want := range map[string]string{"2026-11-21T10:50:00Z": "Its 2 sessions are of 1 hour: taulop sweep -add host.json, an hour later or more", "2026-11-21T11:00:00Z": "Nothing is left to do: it has 2 sessions."} {
+		file := &params.File{Launches: []params.Launch{{Began: "2026-11-21T10:00:00Z"}, {Session: 1, Began: began}}}
+		r := reached(&sweep.Session{Experiment: &engine.Experiment{File: file}, Request: sweep.Request{Path: "host.json"}})
+		check.True(t, strings.HasPrefix(r.Again, want), "a second session at %s: %q", began, r.Again)
+	}
 }

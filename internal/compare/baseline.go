@@ -75,6 +75,10 @@ func OwnDrift(f *params.File) Drift {
 	return AssumedDrift(f)
 }
 
+// Hours is the number of a file's sessions, of which those that began less than an hour after another count as
+// one.
+func Hours(f *params.File) int { return hourly(f).Sessions() }
+
 // hourly merges sessions that began less than an hour after another: within an hour they do not show how
 // hours differ.
 func hourly(f *params.File) *params.File {
