@@ -196,7 +196,7 @@ func (b *Baseline) add(state params.State, was, now *params.File, test Test, som
 		}
 		old := &was.Cells[first]
 		before := old.Replicates(was)
-		if r := ratio(old.Time, before, c.Time, c.Replicates(now), test.of(c.Key)); r != nil {
+		if r := ratio(old.Time, before, c.Time, c.Replicates(now), test.cell(c.Key)); r != nil {
 			if state.NS > 0 {
 				met := lists.Filter(before, func(session []float64) bool { return len(session) > 0 })
 				b.Sessions = min(b.Sessions, len(met))

@@ -172,7 +172,7 @@ func newTable(channel Channel, all [][]Curve, test Test) Table {
 			t.Taus = lists.Insert(t.Taus, p.Tau)
 		}
 	}
-	t.Conclusion = t.conclude(test.of(channel.Key(0)))
+	t.Conclusion = t.conclude(test.cell(channel.Key(0)))
 	return t
 }
 
@@ -185,7 +185,7 @@ func newRow(curve, first *Curve, test Test) Row {
 		p := &r.Points[i]
 		if first != nil {
 			if one, measured := first.At(p.Tau); measured && (p.Tau > 1 || curve.Isolated == first.Isolated) {
-				p.Ratio = ratio(one.L, one.Replicates, p.L, p.Replicates, test.of(curve.Key(p.Tau)))
+				p.Ratio = ratio(one.L, one.Replicates, p.L, p.Replicates, test.cell(curve.Key(p.Tau)))
 			}
 		}
 		taus, L = append(taus, p.Tau), append(L, p.L.Center)

@@ -85,7 +85,7 @@ func surveyRow(firstFile *params.File, m Machine, first []params.Cell, test Test
 		}
 		row.Cells++
 		row.Compared = append(row.Compared, SurveyCell{c.Key, c.Time, len(c.Samples),
-			ratio(one.Time, one.Replicates(firstFile), c.Time, c.Replicates(m.File), test.of(c.Key))})
+			ratio(one.Time, one.Replicates(firstFile), c.Time, c.Replicates(m.File), test.cell(c.Key))})
 	}
 	row.Mean = math.Exp(sum / float64(max(1, row.Cells)))
 	return row

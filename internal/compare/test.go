@@ -65,8 +65,8 @@ type Test struct {
 	Least float64 // the least difference that counts
 }
 
-// between is the test of files, with a drift.
-func (t Test) between(files []*params.File) Test {
+// assuming is the test of files, with AssumedDrift if it has none.
+func (t Test) assuming(files []*params.File) Test {
 	if t.Drift == nil {
 		drift := AssumedDrift(files...)
 		t.Drift = &drift
@@ -76,11 +76,11 @@ func (t Test) between(files []*params.File) Test {
 
 // Between is the test of times in or off cache that come from files.
 func (t Test) Between(files []*params.File, offCache bool) fit.Test {
-	return fit.Test{Drift: t.between(files).Drift.Of(offCache), Least: t.Least}
+	return fit.Test{Drift: t.assuming(files).Drift.Of(offCache), Least: t.Least}
 }
 
-// of is the test of a cell.
-func (t Test) of(k params.Key) fit.Test {
+// cell is the test of a cell.
+func (t Test) cell(k params.Key) fit.Test {
 	return fit.Test{Drift: t.Drift.Of(k.OffCache || slices.Contains(anywhere, k.Kind)), Least: t.Least}
 }
 
@@ -93,7 +93,7 @@ func (choice Choice) test(machines []Machine) *Test {
 	if choice.Test != nil {
 		test = *choice.Test
 	}
-	test = test.between(lists.Map(machines, func(m Machine) *params.File { return m.File }))
+	test = test.assuming(lists.Map(machines, func(m Machine) *params.File { return m.File }))
 	return &test
 }
 

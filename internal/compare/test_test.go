@@ -278,7 +278,7 @@ func TestDriftOfCells(t *testing.T) {
 		{Kind: params.TransferCell}: 0.05, {Kind: params.TransferCell, OffCache: true}: 0.1,
 		{Kind: params.PairCell}: 0.05, {Kind: params.LevelCell}: 0.1,
 	} {
-		check.Equal(t, test.of(k).Drift, want, "%v", k)
+		check.Equal(t, test.cell(k).Drift, want, "%v", k)
 	}
 	check.Equal(t, test.Between(nil, true).Drift, 0.1, "of predictions off cache")
 	check.Equal(t, test.Drift.String(), "5.0 % in cache and 10 % off cache", "in words")
