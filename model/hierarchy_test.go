@@ -190,6 +190,37 @@ func TestHierarchyGatherOfTwoNodes(t *testing.T) {
 	}
 }
 
+// An adapter handles messages in both directions in turn, and moves the bytes of each direction by themselves.
+func TestAdapters(t *testing.T) {
+	var a, b adapter
+	m := &messageClass{handling: 1, adapterTime: 3}
+	try := func(from, to *adapter, start, want float64) {
+		t.Helper()
+		if got := from.pass(to, m, start); got != want {
+			t.Errorf("a message of %g begins at %g, want %g", start, got, want)
+		}
+	}
+	try(&a, &b, 0, 0)
+	try(&b, &a, 0, 1)
+	try(&a, &b, 0, 4)
+	try(&a, &b, 9, 9)
+	m.handling = 0 // streams were measured
+	try(&b, &a, 0, 5)
+}
+
+// A queue takes one message after another, each for a quarter of its level's o.
+func TestHierarchyOfQueues(t *testing.T) {
+	h := predictorOf(t, levelled(true), Choice{}).levels
+	for level, want := range []float64{h.levels[0].latency() / 4, h.levels[1].latency() / 4, 0} {
+		got := h.class(level, 64, false, 1).queueTime
+		check.True(t, near(got, want) || got == want, "level %d: a message is in the queue for %g s, want %g", level, got, want)
+	}
+	s := schedule(t, "gather:linear", collective.Call{P: 12, M: 64})
+	entered := must.Get(h.simulate(s, math.Inf(1))).ranks[0].queueFree
+	least := 11 * h.levels[0].latency() / 4
+	check.True(t, entered >= least*(1-1e-9), "11 messages are through the root's queue after %g s, want %g at least", entered, least)
+}
+
 // Exchanges of eager messages in one memory are bound by the bandwidth of the largest fan-out; without a
 // fan-out they do not contend. Messages with unknown contention, eager ones and single copies of a node without
 // levels, take the geometric mean of both bounds.
@@ -300,7 +331,7 @@ func TestHierarchyCosts(t *testing.T) {
 		c := priced(t, predictorOf(t, file, Choice{Cluster: on}), s)
 		check.True(t, near(c.Seconds*1e9, want), "%s: %g ns, on average %g, want %g", what, c.Seconds*1e9, c.Mean*1e9, want)
 	}
-	// The queue has each for half of o, and the root copies in turn; half of o is paid once for all.
+	// The queue has each for a quarter of o, and the root copies in turn; half of o is paid once for all.
 	try("eager messages enter the queue in turn", levelled(false), nil, "gather:linear", 4, kib, false, 712+2*(712-200.5)/2)
 	try("copies of different bytes contend with √τ", levelled(false), nil, "scatter:linear", 4, mib, false, 200.5+math.Sqrt(3)*copied+copied/2)
 	try("forwarding takes L(m,1) longer", levelled(false), nil, "bcast:pipeline", 3, 64*kib, false, 2*(200+0.5*64*kib)+0.5*(64*kib-1))

@@ -86,19 +86,19 @@ func (l *levelTimes) withinBounds(bytes, tau int, alone float64) float64 {
 	return alone + (math.Sqrt(float64(tau))-1)*min(alone, l.perByte*float64(bytes))
 }
 
-// adapterTime is how long an adapter is busy with one of many messages: a τ-th of the gap in
-// streams of the most pairs; else the time of its bytes, and the additional time that an empty message
-// keeps its sender busy compared with one within a node, where there is no adapter.
-func (h *Hierarchy) adapterTime(network *levelTimes, bytes int) float64 {
+// adapterTimes are how long an adapter is busy with one of many messages. In each direction it is a
+// τ-th of the gap in streams of the most pairs; else the time of its bytes, after, in both directions
+// together, half of the additional time that an empty message keeps its sender busy compared with one
+// within a node, where there is no adapter: the other half is that of the other node's adapter.
+func (h *Hierarchy) adapterTimes(network *levelTimes, bytes int) (handling, direction float64) {
 	if network.gap != nil {
 		pairs := largestTau(network.gap)
-		return timeAt(network.gap, bytes, pairs) / float64(pairs)
+		return 0, timeAt(network.gap, bytes, pairs) / float64(pairs)
 	}
-	additional := 0.0
 	if farthest := h.network - 1; farthest >= 0 && network.fanout != nil && h.levels[farthest].fanout != nil {
-		additional = network.senderTime(0) - h.levels[farthest].senderTime(0)
+		handling = max(0, network.senderTime(0)-h.levels[farthest].senderTime(0)) / 2
 	}
-	return max(0, additional) + network.perByte*float64(bytes)
+	return handling, network.perByte * float64(bytes)
 }
 
 // memoryTime is how long a memory is busy with one of many buffered messages: its bytes at the
@@ -130,7 +130,8 @@ type messageClass struct {
 	overhead     float64 // of a receiver that waits, once for all that it waits for
 	receiverTime float64 // of the second transfers of a buffered message
 	queueTime    float64 // in which no other message enters the receiver's queue
-	adapterTime  float64 // of a buffered message
+	handling     float64 // of a buffered message, at either adapter, of messages in both directions
+	adapterTime  float64 // of a buffered message, after that, of messages in its direction
 	memoryTime   float64 // of a buffered message, for each of both memories
 	senderTime   float64 // how long each of several messages keeps its sender busy
 	extrapolated bool
@@ -153,9 +154,8 @@ func (h *Hierarchy) class(level, bytes int, waits bool, ranks int) *messageClass
 	if blocking {
 		pieces = float64(bytes) / float64(h.SingleCopy)
 	}
-	empty := h.levels[0].latency() / 2
-	if c.overhead, c.receiverTime = empty, transfers*pieces/(pieces+1); !l.network {
-		c.queueTime = empty
+	if c.overhead, c.receiverTime = h.levels[0].latency()/2, transfers*pieces/(pieces+1); !l.network {
+		c.queueTime = c.latency / 4
 	}
 	switch {
 	case blocking:
@@ -169,7 +169,7 @@ func (h *Hierarchy) class(level, bytes int, waits bool, ranks int) *messageClass
 	switch {
 	case l.network:
 		if !c.singleCopy {
-			c.adapterTime = h.adapterTime(l, bytes)
+			c.handling, c.adapterTime = h.adapterTimes(l, bytes)
 		}
 	case c.singleCopy && h.levelOf != nil: // else a network's times stand in, which no cache affects
 		c.forwarded = min(transfers, l.perByte*float64(bytes))

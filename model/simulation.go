@@ -17,9 +17,9 @@ type simulation struct {
 	messages     []message
 	turns        [][]turn // by rank
 	ranks        []rank
-	memories     []memory     // by node: its cores' memories, then its adapter
-	ranksPerNode int          // at most
-	adapters     [2][]float64 // when they are free, by node: outbound, inbound
+	memories     []memory  // by node: its cores' memories, then its adapter
+	ranksPerNode int       // at most
+	adapters     []adapter // by node
 
 	now        float64
 	events     queue
@@ -72,6 +72,22 @@ type rank struct {
 // A memory counts the single copies that leave it and arrive in it; copies that one core makes in
 // turn count as shares. It is free when the last buffered message has passed.
 type memory struct{ leaving, arriving, free float64 }
+
+// An adapter sends and receives one buffered message after another: when it is free.
+type adapter struct{ handling, outbound, inbound float64 }
+
+// pass is when a message from one adapter to another begins, from start on.
+func (from *adapter) pass(to *adapter, m *messageClass, start float64) float64 {
+	start = max(start, from.outbound, to.inbound)
+	if m.handling > 0 {
+		start = max(start, from.handling, to.handling)
+		from.handling = start + m.handling
+		to.handling = from.handling
+	}
+	from.outbound = start + m.handling + m.adapterTime
+	to.inbound = from.outbound
+	return start
+}
 
 // Kinds of events.
 const (
@@ -220,7 +236,7 @@ func (sim *simulation) beginCopy(id int32) {
 // memoryOf is the memory that a message contends for at a rank: its core's, or its node's adapter.
 func (sim *simulation) memoryOf(m *message, of int32) *memory {
 	r := &sim.ranks[of]
-	perNode, index := len(sim.memories)/len(sim.adapters[0]), 0
+	perNode, index := len(sim.memories)/len(sim.adapters), 0
 	switch {
 	case m.level.network:
 		index = perNode - 1
@@ -316,10 +332,8 @@ func (sim *simulation) send(id int32) {
 		busy, transit = 0, m.alone/2
 	}
 	start := r.sendFree
-	if m.adapterTime > 0 { // adapters send and receive one message after another
-		out, in := &sim.adapters[0][r.node], &sim.adapters[1][sim.ranks[m.to].node]
-		start = max(start, *out, *in)
-		*out, *in = start+m.adapterTime, start+m.adapterTime
+	if m.level.network {
+		start = sim.adapters[r.node].pass(&sim.adapters[sim.ranks[m.to].node], m.messageClass, start)
 	}
 	m.busy, m.transit = r.sendFree+busy-start, transit
 	r.sendFree += busy

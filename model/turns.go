@@ -44,7 +44,7 @@ func (h *Hierarchy) simulation(s *collective.Schedule) (*simulation, error) {
 	}
 	sim.ranksPerNode = slices.Max(perNode)
 	sim.memories = make([]memory, nodeCount*(memories+1))
-	sim.adapters = [2][]float64{make([]float64, nodeCount), make([]float64, nodeCount)}
+	sim.adapters = make([]adapter, nodeCount)
 	calls := []*collective.Schedule{s}
 	if s.Between != nil {
 		calls = append(calls, s.Between, s)
