@@ -147,6 +147,26 @@ func TestAlone(t *testing.T) {
 	}
 }
 
+// An isolated transfer stands in the tables of all setups, and is one test.
+func TestIsolatedCountsOnce(t *testing.T) {
+	both := func(name string, slower float64) Machine {
+		m := machine(name, map[int]float64{1: 1000 * slower, 2: 1100 * slower})
+		for i := range m.File.Cells {
+			if c := &m.File.Cells[i]; c.Tau == 1 {
+				c.Setup = params.Isolated
+				continue
+			}
+			ping := m.File.Cells[i]
+			ping.Setup = "ping"
+			m.File.Cells = append(m.File.Cells, ping)
+		}
+		return m
+	}
+	c := must.Get(New([]Machine{both("a", 1), both("b", 3)}, Choice{}))
+	one, two := c.Tables[0].Rows[1].Points[0].Ratio, c.Tables[1].Rows[1].Points[0].Ratio
+	check.True(t, len(c.Tables) == 2 && one.Differs && *one == *two && c.Verdict.Cells == 3 && c.Verdict.Differ == 3, "%+v; %+v, %+v", c.Verdict, one, two)
+}
+
 func TestNothingInCommon(t *testing.T) {
 	times := map[int]float64{1: 1000, 2: 1100}
 	a := machine("a", times)

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -134,10 +135,10 @@ type Verdict struct {
 	Notes    []string `json:"notes,omitempty"` // sentences on the test
 }
 
-// adjust corrects the tested ratios for their number. It returns the number of tested and of different
+// adjust corrects the tested ratios for their number, each counted once. It returns the number of tested and of different
 // ratios, and the median of Visible.
 func adjust(all []*Ratio) (tested, differ int, visible float64) {
-	all = lists.Filter(all, func(r *Ratio) bool { return r != nil && r.Tested })
+	all = lists.Unique(lists.Filter(all, func(r *Ratio) bool { return r != nil && r.Tested }))
 	for i, p := range fit.Adjust(lists.Map(all, func(r *Ratio) float64 { return r.P })) {
 		if all[i].Adjusted, all[i].Differs = p, p < level; p < level {
 			differ++
@@ -157,9 +158,32 @@ func (k SurveyTable) ratios() []*Ratio {
 	return lists.Map(k.compared(), func(c SurveyCell) *Ratio { return c.Ratio })
 }
 
+// share gives the tables of several setups one ratio of the isolated transfer that stands in all of them: it is one test.
+func (c *Comparison) share() {
+	type isolated struct {
+		state          *InState
+		first, machine string
+		key            params.Key
+	}
+	ratios := make(map[isolated]*Ratio)
+	for _, t := range c.Tables {
+		key := t.Channel.Key(1)
+		key.Setup = params.Isolated
+		for _, r := range t.Rows[1:] {
+			if !r.Isolated || r.Points[0].Tau != 1 {
+				continue
+			}
+			of := isolated{t.State, t.Rows[0].Machine, r.Machine, key}
+			ratios[of] = cmp.Or(ratios[of], r.Points[0].Ratio)
+			r.Points[0].Ratio = ratios[of]
+		}
+	}
+}
+
 // conclude corrects all tests for their number, and sets the verdict.
 func (c *Comparison) conclude(machines []Machine, test Test) {
 	v := &c.Verdict
+	c.share()
 	all := append(lists.Concat(c.Tables, Table.Ratios), lists.Concat(c.Surveys, SurveyTable.ratios)...)
 	v.Cells, v.Differ, v.Visible = adjust(all)
 	for _, k := range c.Surveys {
