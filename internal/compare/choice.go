@@ -44,7 +44,7 @@ func (choice Choice) sharing(machines []Machine) []Machine {
 		var keys []params.Key
 		for _, c := range m.File.Cells {
 			switch channel := (Channel{c.Setup, c.Placement, c.OffCache, c.Bytes}); {
-			case ofSurvey(c):
+			case ofSurvey(c) && choice.cached(c.Key):
 				keys = append(keys, c.Key)
 			case c.Kind == params.TransferCell && c.Setup != params.Isolated && choice.admits(channel):
 				keys = append(keys, channel.Key(0))
@@ -83,7 +83,13 @@ func (choice Choice) common(all []offers, without error, surveys bool) (channels
 
 // restricts tells whether the choice names particular transfers.
 func (choice Choice) restricts() bool {
-	return len(choice.Setups)+len(choice.Placements)+len(choice.Caches)+len(choice.Sizes) > 0
+	return len(choice.Setups)+len(choice.Placements)+len(choice.Sizes) > 0
+}
+
+// cached tells whether a survey's cell is of the chosen caches. Where the key has no word of that, it is.
+func (choice Choice) cached(k params.Key) bool {
+	silent := !k.OffCache && k.Kind != params.AccessCell && slices.Contains(anywhere, k.Kind)
+	return len(choice.Caches) == 0 || silent || slices.Contains(choice.Caches, k.OffCache)
 }
 
 // channels are the chosen channels that at least two machines have.

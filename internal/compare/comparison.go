@@ -93,7 +93,7 @@ func (c *Comparison) addStates(machines []Machine, choice Choice) (channels []Ch
 		return c.add(nil, machines, choice)
 	}
 	moves := moving(machines)
-	c.Surveys = surveys(nil, keep(machines, func(c params.Cell) bool { return c.Variant != nil && !moves[c.Key] }), *choice.Test)
+	c.Surveys = choice.surveys(nil, keep(machines, func(c params.Cell) bool { return c.Variant != nil && !moves[c.Key] }))
 	compared := false
 	for i := range c.States {
 		state := &c.States[i]
@@ -117,7 +117,7 @@ func (c *Comparison) addStates(machines []Machine, choice Choice) (channels []Ch
 
 // add compares machines in a state, nil for any.
 func (c *Comparison) add(state *InState, machines []Machine, choice Choice) ([]Channel, error) {
-	measured := surveys(state, machines, *choice.Test)
+	measured := choice.surveys(state, machines)
 	var all [][]Curve
 	var offered []offers
 	var without error

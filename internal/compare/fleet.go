@@ -110,7 +110,7 @@ func NewOverview(machines []*Reduced, choice Choice) (*Overview, error) {
 		return nil, fmt.Errorf("%d machines have been in the same state, with a flag of %s, and a fleet takes three: name more files", len(machines), o.State.Name())
 	}
 	contents := lists.Map(machines, func(m *Reduced) *content { return m.in(o.State) })
-	o.Surveys = fleetSurveys(machines, contents)
+	o.Surveys = choice.fleetSurveys(machines, contents)
 	var offered []offers
 	var without error
 	isolated := make(map[Channel]bool)

@@ -45,15 +45,15 @@ type SurveyCell struct {
 	Ratio   *Ratio       `json:"to_first,omitempty"` // nil for the first itself
 }
 
-// surveys compares the surveys of machines in a state, kinds in the order of files.
-func surveys(state *InState, machines []Machine, test Test) (all []SurveyTable) {
+// surveys compares the chosen cells of surveys of machines in a state, kinds in the order of files.
+func (choice Choice) surveys(state *InState, machines []Machine) (all []SurveyTable) {
 	compared := make(map[params.Kind]bool)
 	for i, one := range machines {
-		cells := lists.Filter(one.File.Cells, func(c params.Cell) bool { return ofSurvey(c) && !compared[c.Kind] })
+		cells := lists.Filter(one.File.Cells, func(c params.Cell) bool { return ofSurvey(c) && choice.cached(c.Key) && !compared[c.Kind] })
 		for _, first := range lists.Groups(cells, func(c params.Cell) params.Kind { return c.Kind }) {
 			k := SurveyTable{Kind: first[0].Kind, State: state, Machine: one.Name}
 			for _, m := range machines[i+1:] {
-				if row := surveyRow(one.File, m, first, test); row.Cells > 0 {
+				if row := surveyRow(one.File, m, first, *choice.Test); row.Cells > 0 {
 					k.Rows = append(k.Rows, row)
 				}
 			}
@@ -120,8 +120,8 @@ func (k *SurveyTable) common(first []params.Cell) []SurveyCell {
 	})
 }
 
-// fleetSurveys are the survey cells of at least two machines, kinds in the order of files.
-func fleetSurveys(machines []*Reduced, contents []*content) (kinds []FleetKind) {
+// fleetSurveys are the chosen survey cells of at least two machines, kinds in the order of files.
+func (choice Choice) fleetSurveys(machines []*Reduced, contents []*content) (kinds []FleetKind) {
 	at := make(map[unique.Handle[params.Key]]*FleetCell)
 	var cells []*FleetCell
 	for n, v := range contents {
@@ -134,7 +134,7 @@ func fleetSurveys(machines []*Reduced, contents []*content) (kinds []FleetKind) 
 			cell.Scores = append(cell.Scores, Score{Machine: machines[n].Name, Time: c.time, Bandwidth: math.NaN(), A: math.NaN()})
 		}
 	}
-	several := lists.Filter(cells, func(c *FleetCell) bool { return len(c.Scores) > 1 })
+	several := lists.Filter(cells, func(c *FleetCell) bool { return len(c.Scores) > 1 && choice.cached(c.Key) })
 	for _, cells := range lists.Groups(several, func(c *FleetCell) params.Kind { return c.Kind }) {
 		kinds = append(kinds, FleetKind{Kind: cells[0].Kind, Cells: cells})
 	}

@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,6 +45,26 @@ func TestSurveys(t *testing.T) {
 	}
 	if r := got[1].Rows[0]; r.Cells != 3 || r.Tested != 3 || r.Slower != 0 || r.Faster != 1 { // 2 % are less than the least difference
 		t.Errorf("%+v", r)
+	}
+}
+
+// Cells of surveys that say where their data was are of the chosen caches; others stay.
+func TestSurveysOfCaches(t *testing.T) {
+	of := func(name string, slower float64) Machine {
+		var cells []params.Cell
+		for _, k := range []params.Key{{Kind: params.AccessCell}, {Kind: params.AccessCell, OffCache: true}, {Kind: params.PairCell}, {Kind: params.LevelCell}} {
+			k.Placement, k.Tau, k.Bytes = "local", 1, 64
+			cells = append(cells, params.Cell{Key: k.Named("x"), Time: fit.Median([]float64{100 * slower})})
+		}
+		return Machine{Name: name, File: &params.File{Cells: cells}}
+	}
+	for _, tt := range []struct {
+		caches []bool
+		want   []int // cells of each kind
+	}{{nil, []int{2, 1, 1}}, {[]bool{false}, []int{1, 1, 1}}, {[]bool{true}, []int{1, 1}}, {[]bool{false, true}, []int{2, 1, 1}}} {
+		c := must.Get(New([]Machine{of("a", 1), of("b", 2)}, Choice{Caches: tt.caches}))
+		got := lists.Map(c.Surveys, func(k SurveyTable) int { return k.Rows[0].Cells })
+		check.True(t, slices.Equal(got, tt.want), "off cache %v: %v, want %v", tt.caches, got, tt.want)
 	}
 }
 
