@@ -143,28 +143,38 @@ func segmentSizes(common []Channel, segments map[int]bool) []int {
 	return []int{slices.Max(sizes)}
 }
 
-// nothing is the error of machines without a common channel, with what the first few have.
+// nothing is the error of machines without a common channel, with what the first few have: setups or sizes where no two
+// have the chosen ones, else channels.
 func (choice Choice) nothing(all []offers) error {
+	lack := func(c Choice) bool {
+		have := func(m offers) bool {
+			return slices.ContainsFunc(m.curves, func(o Curve) bool { return c.admits(o.Channel) })
+		}
+		return c.restricts() && len(lists.Filter(all, have)) < 2
+	}
+	size := func(c Curve) string { return "m = " + strconv.Itoa(c.Bytes) }
+	word, chosen := func(c Curve) string { return c.Channel.String() + ", " + size(c) }, ""
+	switch {
+	case lack(Choice{Setups: choice.Setups}):
+		word, chosen = func(c Curve) string { return c.Setup }, " of setup "+printable.List(lists.Map(choice.Setups, printable.Name))
+	case lack(Choice{Placements: choice.Placements}):
+		word = func(c Curve) string { return "placement " + string(c.Placement) }
+	case lack(Choice{Sizes: choice.Sizes}):
+		word, chosen = size, " of m = "+printable.List(lists.Map(choice.Sizes, strconv.Itoa))
+	}
 	const most = 3
 	var offered []string
 	published, measured := false, false
 	for _, m := range all[:min(len(all), most)] {
-		var names, sizes []string
 		for _, c := range m.curves {
 			published = published || c.Setup == params.Published
 			measured = measured || c.Setup != params.Published
-			if names = append(names, c.Channel.String()); c.Channel.String() == names[0] {
-				sizes = append(sizes, strconv.Itoa(c.Bytes))
-			}
 		}
-		names = lists.Unique(names)
-		if len(sizes) > 8 {
-			sizes = append(append(sizes[:6:6], "…"), sizes[len(sizes)-1])
+		words := lists.Unique(lists.Map(m.curves, word))
+		if len(words) > most+1 {
+			words = append(words[:most:most], "…")
 		}
-		if more := len(names) - most; more > 1 {
-			names = append(names[:most:most], fmt.Sprintf("%d more", more))
-		}
-		offered = append(offered, fmt.Sprintf("%s has %s for m = %s", m.machine, strings.Join(names, "; "), strings.Join(sizes, ", ")))
+		offered = append(offered, m.machine+" has "+strings.Join(words, "; "))
 	}
 	if len(all) > most {
 		offered = append(offered, "…")
@@ -173,12 +183,5 @@ func (choice Choice) nothing(all []offers) error {
 	if published && measured {
 		advice = ErrPublished
 	}
-	chosen := ""
-	if len(choice.Setups) > 0 {
-		chosen += " of setup " + printable.List(lists.Map(choice.Setups, printable.Name))
-	}
-	if len(choice.Sizes) > 0 {
-		chosen += " of m = " + printable.List(lists.Map(choice.Sizes, strconv.Itoa))
-	}
-	return fmt.Errorf("no two machines have transfers%s in common (setup, placement, cache and message size): %s; %w", chosen, strings.Join(offered, "; "), advice)
+	return fmt.Errorf("no two machines have transfers%s in common: %s; %w", chosen, strings.Join(offered, "; "), advice)
 }

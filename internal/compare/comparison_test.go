@@ -173,16 +173,26 @@ func TestNothingInCommon(t *testing.T) {
 	bcast := machine("b", times, each(func(c *params.Cell) { c.Setup = "bcast" }))
 	large := machine("c", times, each(func(c *params.Cell) { c.Bytes = 65536 }))
 	old := machine("d", times, each(func(c *params.Cell) { c.Setup, c.Placement = params.Published, params.Published }))
+	sized := func(name string, sizes ...int) Machine {
+		m := machine(name, nil)
+		for _, size := range sizes {
+			m.File.Cells = append(m.File.Cells, machine(name, times, each(func(c *params.Cell) { c.Bytes = size })).File.Cells...)
+		}
+		return m
+	}
 	try := func(machines []Machine, choice Choice, want string) {
 		t.Helper()
 		contains.Error(t, must.Err(New(machines, choice)), want)
 	}
 	try([]Machine{a}, Choice{}, "name another file")
-	try([]Machine{a, bcast}, Choice{}, "a has ring, placement local, in cache for m = 8192; b has bcast, placement local, in cache for m = 8192; choose others")
-	try([]Machine{a, large}, Choice{}, "for m = 65536; choose others, or sweep")
+	try([]Machine{a, bcast}, Choice{}, "a has ring, placement local, in cache, m = 8192; b has bcast, placement local, in cache, m = 8192; choose others")
+	try([]Machine{a, large}, Choice{}, ", m = 65536; choose others, or sweep")
 	try([]Machine{a, old}, Choice{}, "take them for a setup")
-	try([]Machine{a, a}, Choice{Sizes: []int{64}}, "message size): a has ring, placement local, in cache for m = 8192")
-	try([]Machine{a, a}, Choice{Caches: []bool{true}}, "no two machines have transfers in common (")
+	try([]Machine{a, a}, Choice{Sizes: []int{64}}, "transfers of m = 64 in common: a has m = 8192; a has m = 8192; choose")
+	try([]Machine{a, bcast}, Choice{Setups: []string{"ping"}, Sizes: []int{64}}, "transfers of setup ping in common: a has ring; b has bcast; choose")
+	try([]Machine{sized("a", 64, 128, 256, 512, 1024), a}, Choice{Sizes: []int{64}}, "transfers of m = 64 in common: a has m = 64; m = 128; m = 256; …; a has m = 8192; choose")
+	try([]Machine{a, a}, Choice{Placements: []numa.Policy{numa.Remote}}, "in common: a has placement local; a has placement local; choose")
+	try([]Machine{a, a}, Choice{Caches: []bool{true}}, "no two machines have transfers in common: ")
 	try([]Machine{a, {Name: "e", File: &params.File{}}}, Choice{}, "e has no transfers")
 }
 

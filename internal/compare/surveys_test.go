@@ -144,9 +144,9 @@ func TestSurveysAlone(t *testing.T) {
 		contains.Error(t, must.Err(NewOverview(lists.Map(machines, Reduce), choice)), says)
 	}
 	meet("", bare("a"), bare("b"), bare("c"))
-	meet("message size): ring has ring", bare("a"), ring, bare("c"))
-	meet("message size): ping has ping", ping, ring, bare("c"))
+	meet("in common: ring has ring", bare("a"), ring, bare("c"))
+	meet("in common: ping has ping", ping, ring, bare("c"))
 	fail("a has no transfers", Choice{Setups: []string{"ring"}}, bare("a"), bare("b"), bare("c"))
-	fail("message size): ping has ping", Choice{Sizes: []int{8192}}, ping, ring, bare("c"))
+	fail("in common: ping has ping", Choice{Sizes: []int{8192}}, ping, ring, bare("c"))
 	fail("a has no transfers", Choice{}, machine("a", nil), machine("b", nil), machine("c", nil))
 }
