@@ -166,7 +166,7 @@ func ratioCell(r *compare.Ratio) string {
 	case !r.Tested:
 		return significant(r.Value) + " ?"
 	case !r.Differs:
-		return "~  "
+		return significant(r.Value) + " ~"
 	}
 	return significant(r.Value) + "  "
 }
