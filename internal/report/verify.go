@@ -34,7 +34,11 @@ func sayVerification(v *verify.Result, w *document.Document) {
 		state params.State
 		name  string
 	}
-	for _, rows := range lists.Groups(v.Rows, func(r verify.Row) algorithm { return algorithm{r.P, r.OffCache, r.State, r.Name} }) {
+	tables := lists.Groups(v.Rows, func(r verify.Row) algorithm { return algorithm{r.P, r.OffCache, r.State, r.Name} })
+	if len(tables) == len(v.Rows) { // of one size: a row each instead
+		tables = lists.Groups(v.Rows, func(r verify.Row) algorithm { return algorithm{r.P, r.OffCache, r.State, ""} })
+	}
+	for _, rows := range tables {
 		w.Tables(verifiedTable(v, rows))
 	}
 	writeErrors(w, "", v.Means, verify.Models, way)
@@ -115,11 +119,16 @@ func inState(workers int, s params.State) string {
 	return fmt.Sprintf(", %s (%.0f %% of the time)", flagIn(workers, s), s.Percent())
 }
 
-// verifiedTable is the table of one algorithm: the full model's prediction and all models' errors.
+// verifiedTable is the table of one algorithm, or of several with a row each: the full model's prediction and all models' errors.
 func verifiedTable(v *verify.Result, measured []verify.Row) view.Table {
 	beside := []view.Column{{Name: "predicted", Unit: "full, µs"}}
 	for _, m := range v.Models {
 		beside = append(beside, view.Column{Name: way(m.Name), Unit: "error"})
+	}
+	r := measured[0]
+	named, title := []view.Column(nil), r.Name+", "
+	if measured[len(measured)-1].Name != r.Name {
+		named, title = view.Words("algorithm"), ""
 	}
 	var rows []timedRow
 	for _, r := range measured {
@@ -134,11 +143,11 @@ func verifiedTable(v *verify.Result, measured []verify.Row) view.Table {
 			}
 			return marked(signed(p.Error), p.Extrapolated)
 		})
-		rows = append(rows, timedRow{[]any{m}, r.Measured, []any{predicted(r.Predicted, verify.Full)[0], errors}})
+		name := []any{r.Name}[:len(named)]
+		rows = append(rows, timedRow{append(name, m), r.Measured, []any{predicted(r.Predicted, verify.Full)[0], errors}})
 	}
-	r := measured[0]
-	title := fmt.Sprintf("%s, P = %d, user data %s%s; errors in %%, + predicted too high", r.Name, r.P, view.Cache(r.OffCache), inState(r.P, r.State))
-	return measuredTable(title+forced(r.Forced, r.P, "an algorithm"), []view.Column{{Name: "m", Unit: "bytes"}}, beside, rows)
+	title += fmt.Sprintf("P = %d, user data %s%s; errors in %%, + predicted too high", r.P, view.Cache(r.OffCache), inState(r.P, r.State))
+	return measuredTable(title+forced(r.Forced, r.P, "an algorithm"), append(named, view.Column{Name: "m", Unit: "bytes"}), beside, rows)
 }
 
 // way shortens names of τ-Lop's variants: full, strict, session.

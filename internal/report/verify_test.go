@@ -96,6 +96,15 @@ func TestVerificationOfStates(t *testing.T) {
 	contains.All(t, b.String(), ",state_ns,state_share,state_slowed\n", ",60,0.55,false\n")
 }
 
+// Algorithms at one size are rows of one table.
+func TestVerificationOfOneSize(t *testing.T) {
+	v := measuredCalls()
+	v.Rows = append(v.Rows[:1], v.Rows[2:]...)
+	got := textOf(Verification(v))
+	contains.All(t, got, "\nP = 2, user data in cache; errors in %", "message            8K      1.60   [1.57, 1.65]      1.680", "allgather:ring     8K      2.00   [1.96, 2.06]      1.900", "\nmessage, P = 2, user data off cache")
+	contains.None(t, got, "message, P = 2, user data in cache", "allgather:ring, P")
+}
+
 // A stopped run has times without predictions, which readers leave out.
 func TestUnpredicted(t *testing.T) {
 	v := measuredCalls()
