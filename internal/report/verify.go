@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
@@ -42,6 +44,7 @@ func sayVerification(v *verify.Result, w *document.Document) {
 		w.Tables(verifiedTable(v, rows))
 	}
 	writeErrors(w, "", v.Means, verify.Models, way)
+	sayMisses(w, v.Rows)
 	fmt.Fprintf(w, "\n%s\n", machine(v.Provenance))
 	carried := fmt.Sprintf("channels of %d segments of %s", v.Segments, view.Bytes(v.SegmentBytes))
 	if v.Transport == params.CMA {
@@ -56,6 +59,46 @@ func sayVerification(v *verify.Result, w *document.Document) {
 	}
 	writeStates(w, v.States)
 	w.Tables(verificationNotes(v))
+}
+
+// sayMisses says where the algorithm that the full model predicts as the cheapest takes longer than another one, beyond
+// their intervals and by compare.DefaultLeast. Sizes with the same two have one line.
+func sayMisses(w *document.Document, rows []verify.Row) {
+	type choice struct {
+		collective      string
+		p, bytes        int
+		off             bool
+		state           params.State
+		chosen, fastest string
+	}
+	of := func(r verify.Row) choice {
+		collective, _, _ := strings.Cut(r.Name, ":")
+		return choice{collective: collective, p: r.P, bytes: r.Bytes, off: r.OffCache, state: r.State}
+	}
+	full := func(r verify.Row) *verify.Prediction { return predictionOf(r.Predicted, verify.Full) }
+	sizes, most := make(map[choice][]string), make(map[choice]float64)
+	var misses []choice
+	rows = lists.Filter(rows, func(r verify.Row) bool { return full(r) != nil && r.Measured.Known() && !r.Forced })
+	for _, calls := range lists.Groups(rows, of) {
+		faster := func(a, b verify.Row) int { return cmp.Compare(a.Measured.Center, b.Measured.Center) }
+		fastest := slices.MinFunc(calls, faster)
+		chosen := slices.MinFunc(calls, func(a, b verify.Row) int { return cmp.Or(cmp.Compare(full(a).Ns, full(b).Ns), faster(a, b)) })
+		longer := chosen.Measured.Center/fastest.Measured.Center - 1
+		if chosen.Measured.Lo <= fastest.Measured.Hi || longer < compare.DefaultLeast {
+			continue
+		}
+		miss := of(chosen)
+		miss.bytes, miss.chosen, miss.fastest = 0, chosen.Name, fastest.Name
+		misses, sizes[miss], most[miss] = append(misses, miss), append(sizes[miss], view.Bytes(chosen.Bytes)), max(most[miss], longer)
+	}
+	for _, m := range lists.Unique(misses) {
+		upTo := ""
+		if len(sizes[m]) > 1 {
+			upTo = "up to "
+		}
+		fmt.Fprintf(w, "%s, predicted as the cheapest, takes %s%s %% longer than %s: P = %d, %s%s, m = %s\n", m.chosen, upTo, percent(most[m]), m.fastest,
+			m.p, view.Cache(m.off), inState(m.p, m.state), strings.Join(sizes[m], ", "))
+	}
 }
 
 // offBy states the mean error of a model over all calls that it predicts, in cache and off cache.

@@ -105,6 +105,26 @@ func TestVerificationOfOneSize(t *testing.T) {
 	contains.None(t, got, "message, P = 2, user data in cache", "allgather:ring, P")
 }
 
+// Where another algorithm than the predicted one is the fastest for certain, a line says so; not where intervals meet.
+func TestMisses(t *testing.T) {
+	v := &verify.Result{}
+	add := func(name string, bytes int, measured, predicted float64) {
+		v.Rows = append(v.Rows, verify.Row{Name: name, P: 4, Bytes: bytes, Measured: fit.Estimate{Center: measured, Lo: 0.95 * measured, Hi: 1.05 * measured, N: 9},
+			Predicted: []verify.Prediction{{Model: verify.Full, Ns: predicted}}})
+	}
+	for _, name := range []string{"bcast:linear", "bcast:chain", "bcast:kary"} { // the second is predicted, the first is faster
+		at := strings.Index("lck", name[6:7])
+		add(name, 64, []float64{1000, 1300, 1400}[at], []float64{1100, 1000, 1200}[at])
+		add(name, 1024, []float64{2000, 2500, 2000}[at], []float64{2100, 2000, 2000}[at])  // kary is as cheap, and fast
+		add(name, 4096, []float64{4000, 6000, 7000}[at], []float64{4100, 4000, 6000}[at])  // 50 %
+		add(name, 16384, []float64{8000, 8500, 9000}[at], []float64{8100, 8000, 9000}[at]) // intervals meet
+	}
+	add("message", 64, 100, 100)
+	d := textOf(Verification(v))
+	contains.All(t, d, "bcast:chain, predicted as the cheapest, takes up to 50 % longer than bcast:linear: P = 4, in cache, m = 64, 4K\n")
+	check.Equal(t, strings.Count(d, "predicted as the cheapest"), 1, "lines in %s", d)
+}
+
 // A stopped run has times without predictions, which readers leave out.
 func TestUnpredicted(t *testing.T) {
 	v := measuredCalls()
