@@ -265,7 +265,7 @@ func (c *Calls) existing(p int, leftOut *[]Omission) (algorithms []mpi.Algorithm
 		case !c.Asked[a] && lacks != "":
 			leaveOut(leftOut, a, lacks, p)
 		case !c.Asked[a] && a.Collective.Reduces && c.NoGamma != nil:
-			leaveOut(leftOut, a, "needs γ", p)
+			leaveOut(leftOut, a, c.NoGamma.Error(), p)
 		case !c.Asked[a] && a.Textbook != nil && c.Predictor.TooCheap(a.Textbook, p):
 			leaveOut(leftOut, a, "copies from buffers that ranks share, which messages by levels predict too cheap", p)
 		default:
