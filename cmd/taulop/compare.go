@@ -17,6 +17,7 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -69,6 +70,12 @@ func compareFlags(flags *argument.Set) action {
 		c, err := compare.New(machines, req.choice)
 		if err != nil {
 			return usagef("%v", err)
+		}
+		if few := lists.Map(c.Unshown[:min(3, len(c.Unshown))], view.Bytes); len(few) > 0 {
+			if len(few) < len(c.Unshown) {
+				few = append(few, "…")
+			}
+			c.Verdict.Notes = append(c.Verdict.Notes, fmt.Sprintf("Not shown without -m: %s in common (%s).", printable.Count(len(c.Unshown), "other size"), strings.Join(few, ", ")))
 		}
 		return req.show(out, errOut, report.SideBySide(c), c.Warnings, c.Untested())
 	}

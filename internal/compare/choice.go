@@ -92,17 +92,27 @@ func (choice Choice) cached(k params.Key) bool {
 	return len(choice.Caches) == 0 || silent || slices.Contains(choice.Caches, k.OffCache)
 }
 
+// shared are the channels that at least two machines have.
+func shared(admitted []Curve) []Channel {
+	grouped := lists.Groups(admitted, func(c Curve) Channel { return c.Channel })
+	common := lists.Filter(grouped, func(of []Curve) bool { return len(of) > 1 })
+	return lists.Map(common, func(of []Curve) Channel { return of[0].Channel })
+}
+
+// admitted are the chosen curves of all machines.
+func (choice Choice) admitted(all []offers) []Curve {
+	curves := lists.Concat(all, func(m offers) []Curve { return m.curves })
+	return lists.Filter(curves, func(c Curve) bool { return choice.admits(c.Channel) })
+}
+
 // channels are the chosen channels that at least two machines have.
 func (choice Choice) channels(all []offers) ([]Channel, error) {
-	curves := lists.Concat(all, func(m offers) []Curve { return m.curves })
-	admitted := lists.Filter(curves, func(c Curve) bool { return choice.admits(c.Channel) })
+	admitted := choice.admitted(all)
 	segments := make(map[int]bool)
 	for _, c := range admitted {
 		segments[c.Bytes] = segments[c.Bytes] || c.Segment
 	}
-	grouped := lists.Groups(admitted, func(c Curve) Channel { return c.Channel })
-	common := lists.Filter(grouped, func(of []Curve) bool { return len(of) > 1 })
-	chosen := lists.Map(common, func(of []Curve) Channel { return of[0].Channel })
+	chosen := shared(admitted)
 	slices.SortFunc(chosen, func(a, b Channel) int {
 		return cmp.Or(strings.Compare(a.Setup, b.Setup), cmp.Compare(a.Placement, b.Placement), lists.FalseFirst(a.OffCache)-lists.FalseFirst(b.OffCache), a.Bytes-b.Bytes)
 	})

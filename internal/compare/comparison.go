@@ -22,6 +22,7 @@ type Comparison struct {
 	Surveys  []SurveyTable `json:"surveys,omitempty"`
 	Verdict  Verdict       `json:"verdict"`
 	Warnings []Warning     `json:"warnings"`
+	Unshown  []int         `json:"-"` // sizes in common that have no table, since none were chosen, rising
 }
 
 // A Described is a machine in a comparison.
@@ -135,6 +136,11 @@ func (c *Comparison) add(state *InState, machines []Machine, choice Choice) ([]C
 	}
 	if why != nil {
 		c.Warnings = append(c.Warnings, Warning{What: why})
+	}
+	for _, other := range shared(choice.admitted(offered)) {
+		if !slices.ContainsFunc(channels, func(shown Channel) bool { return shown.Bytes == other.Bytes }) {
+			c.Unshown = lists.Insert(c.Unshown, other.Bytes)
+		}
 	}
 	c.Surveys = append(c.Surveys, measured...)
 	for _, channel := range channels {

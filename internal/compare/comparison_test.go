@@ -180,6 +180,8 @@ func TestNothingInCommon(t *testing.T) {
 		}
 		return m
 	}
+	few := must.Get(New([]Machine{sized("a", 64, 8192, 65536), sized("b", 64, 4096, 8192, 65536)}, Choice{}))
+	check.True(t, len(few.Tables) == 1 && slices.Equal(few.Unshown, []int{64, 65536}), "not shown: %v", few.Unshown)
 	try := func(machines []Machine, choice Choice, want string) {
 		t.Helper()
 		contains.Error(t, must.Err(New(machines, choice)), want)
