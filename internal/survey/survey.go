@@ -71,14 +71,18 @@ func (s *Survey) Found(f *params.File) string {
 	return s.Answer(f)
 }
 
-// Say adds the survey's matrices and tables of a file to a document.
+// Say adds the survey's matrices and tables of a file to a document that has the answer: notes do not repeat it.
 func (s *Survey) Say(d *document.Document, f *params.File) {
 	if s.Matrices != nil {
 		all, _ := s.Matrices(f)
 		d.TablesAbove(view.MatrixTables(all, "taulop plot "+s.Name)...)
 	}
 	if s.Tables != nil {
-		d.TablesAbove(s.Tables(f)...)
+		tables, answer := s.Tables(f), strings.ToLower(s.Found(f))
+		for i := range tables {
+			tables[i].Notes = lists.Filter(tables[i].Notes, func(note string) bool { return !strings.Contains(answer, strings.ToLower(note)) })
+		}
+		d.TablesAbove(tables...)
 	}
 }
 

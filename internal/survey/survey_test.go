@@ -8,12 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/survey"
 	_ "github.com/taulop/taulop/internal/survey/all"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
 
@@ -29,6 +31,24 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s says of nothing: %q", s.Name, of)
 		}
 	}
+}
+
+// The answer stands above the tables, and a note that says the same is left out.
+func TestSayOnce(t *testing.T) {
+	s := survey.Survey{Answer: func(*params.File) string { return "A read: idle latency 100 ns." },
+		Tables: func(*params.File) []view.Table {
+			table := view.Table{Columns: view.Words("ns")}
+			table.Add(100)
+			table.Note("Idle latency 100 ns.")
+			table.Note("not measured: the others")
+			return []view.Table{table}
+		}}
+	var d document.Document
+	s.Say(&d, &params.File{})
+	var b strings.Builder
+	d.WriteText(&b)
+	contains.All(t, b.String(), "not measured: the others")
+	contains.None(t, b.String(), "Idle")
 }
 
 func TestParseWith(t *testing.T) {
