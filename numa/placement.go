@@ -321,6 +321,16 @@ func (m *Machine) MemoryNodes() []int {
 	return lists.Map(usable, func(n Node) int { return n.ID })
 }
 
+// OtherMemory is a warning that names a node which has intermediate buffers of a placement and no CPUs; nil: none has.
+func (m *Machine) OtherMemory(p Placement) error {
+	for _, n := range m.Nodes {
+		if n.CPUs.Len() == 0 && slices.ContainsFunc(p.Workers, func(w Worker) bool { return w.IntermediateNode == n.ID }) {
+			return fmt.Errorf("NUMA node %d, where intermediate buffers lie, has no CPUs: its memory may be of another kind, such as CXL or HBM, and not another socket's", n.ID)
+		}
+	}
+	return nil
+}
+
 // farthest looks from the node upwards and then from 0, so that at equal distances the workers'
 // buffers lie on different nodes.
 func (m *Machine) farthest(from int, memory []int) int {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/snapshot"
@@ -104,6 +105,9 @@ func TestPlace(t *testing.T) {
 	try("offline", narrow, numa.List, []int{3, 9}, 2, "CPU 9 does not exist or is offline: choose from 3-4,7")
 	try("not allowed", narrow, numa.List, []int{3, 2}, 2, "CPU 2 may not be used by this process (affinity or cpuset): choose from 3-4,7")
 	try("no CPUs", narrow, numa.List, []int{}, 2, "choose from 3-4,7")
+	for policy, want := range map[numa.Policy]string{numa.Remote: "NUMA node 4, where intermediate buffers lie, has no CPUs", numa.Local: "<nil>"} {
+		contains.All(t, fmt.Sprint(small().OtherMemory(must.Get(small().Place(policy, 2)))), want)
+	}
 	text := must.Get(json.Marshal(must.Get(small().Place(numa.Remote, 2)).Workers[0]))
 	check.Equal(t, string(text), `{"cpu":0,"core":0,"thread":0,"package":0,"node":0,"user_node":0,"intermediate_node":4,"distance":30}`, "a worker")
 }

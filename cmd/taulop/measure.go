@@ -147,6 +147,7 @@ func (req *request) plan(machine *numa.Machine) (request series.Request, doc rep
 	doc.Provenance.Give(req.huge)
 	doc.Provenance.Fill(req.fill)
 	doc.Warn(slices.Concat(advised(doc.Provenance.Warnings()), fewer, starved())...)
+	doc.Warn(machine.OtherMemory(placement))
 	if !slices.ContainsFunc(placement.Workers, func(w numa.Worker) bool { return w.IntermediateNode != w.Node }) && placement.Policy == numa.Remote {
 		doc.Warn(errors.New("the machine has no second NUMA node with memory: remote is local here"))
 	}

@@ -31,6 +31,9 @@ func Fit(f *params.File, m *numa.Machine) error {
 	}
 	p.CacheBytes, p.OwnCacheBytes, p.ArenaCaches = m.LastLevelCacheBytes(), m.OwnCacheBytes(), cmp.Or(p.ArenaCaches, setups.ArenaCaches)
 	for _, place := range places {
+		if other := m.OtherMemory(place); other != nil {
+			f.Warn(other)
+		}
 		fit, arena, err := fits(*p, place, m, free)
 		if err != nil {
 			return err
