@@ -87,7 +87,7 @@ func sayFirst(w *document.Document, f *params.File) {
 	for i, head := range heads {
 		columns = append(columns, stateColumn{head, func(state params.State) string {
 			if numbers := found[state]; numbers != nil {
-				return view.Within(numbers[i])
+				return view.Few(numbers[i]) + view.Within(numbers[i])
 			}
 			return ""
 		}})

@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/doubt"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey/series"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
@@ -162,6 +163,11 @@ func TestSweepByState(t *testing.T) {
 	}
 	one := textOf(Sweep(must.Get(f.InState(2, params.State{NS: 60})), Reach{}))
 	contains.None(t, strings.ToLower(one), "state", "flag ")
+	for i := range f.Cells { // of too few launches numbers are marked in the first table, too
+		f.Cells[i].Samples = lists.Filter(f.Cells[i].Samples, func(s params.Sample) bool { return s.Launch < 5 })
+	}
+	first, _, _ := strings.Cut(textOf(Sweep(f, Reach{})), " for use")
+	contains.All(t, first, "≈", "≈ too few launches for an interval")
 }
 
 func TestSlowedStates(t *testing.T) {
