@@ -108,11 +108,13 @@ type Ratio struct {
 	Adjusted float64 `json:"p_adjusted,omitempty"` // for the number of tests (Benjamini–Hochberg)
 	Visible  float64 `json:"visible,omitempty"`    // the difference found with a probability of 90 %: 0.12 for 12 %
 	Differs  bool    `json:"differs"`              // by more than the least effect, significantly
+
+	drift float64 // of its test
 }
 
 // ratio tests two times by their replicates.
 func ratio(first fit.Estimate, a fit.Replicates, time fit.Estimate, b fit.Replicates, test fit.Test) *Ratio {
-	r := &Ratio{Value: time.Center / first.Center}
+	r := &Ratio{Value: time.Center / first.Center, drift: test.Drift}
 	if !(first.Center > 0) || math.IsInf(r.Value, 0) || math.IsNaN(r.Value) {
 		return nil
 	}
@@ -203,7 +205,25 @@ func (c *Comparison) conclude(machines []Machine, test Test) {
 		}
 	}
 	v.Headline = c.headline(machines)
-	v.Text = v.text(c.Machines, once, len(lists.Filter(c.States, common)), test)
+	v.Text = v.text(c.Machines, once, len(lists.Filter(c.States, common)), test, unseen(all, *test.Drift))
+}
+
+// unseen is the median of Visible, in and off cache where hours are taken to differ by other shares there.
+func unseen(all []*Ratio, drift Drift) string {
+	var in, off []float64
+	for _, r := range all {
+		switch {
+		case r == nil || !r.Tested:
+		case r.drift == drift.InCache:
+			in = append(in, r.Visible)
+		default:
+			off = append(off, r.Visible)
+		}
+	}
+	if len(in) == 0 || len(off) == 0 {
+		return percent(middle(slices.Concat(in, off)))
+	}
+	return percent(middle(in)) + " in cache and " + percent(middle(off)) + " off cache"
 }
 
 // Untested tells whether measured machines have too few samples for any test. Published tables do not
@@ -214,7 +234,7 @@ func (c *Comparison) Untested() bool {
 
 func unsampled(m Described) bool { return !m.Samples }
 
-func (v *Verdict) text(machines []Described, once []string, states int, test Test) string {
+func (v *Verdict) text(machines []Described, once []string, states int, test Test, unseen string) string {
 	var tables []string // published
 	for _, m := range machines {
 		if m.published && (m.Samples || v.Cells == 0) {
@@ -233,7 +253,7 @@ func (v *Verdict) text(machines []Described, once []string, states int, test Tes
 	case v.Cells == 0:
 		return "Nothing could be tested: a test takes samples of six launches or more of each machine" + in + ", and no cell of these files has them. The ratios may be noise."
 	}
-	seen := "differences below " + percent(v.Visible) + " may go unseen"
+	seen := "differences below " + unseen + " may go unseen"
 	cells := printable.Count(v.Cells, "cell")
 	if states > 0 {
 		cells += " of " + printable.Count(states, "state")

@@ -143,6 +143,19 @@ func TestVerdict(t *testing.T) {
 	try(brief, moved("b", 2, stay{60, 0.5, 1}, stay{240, 0.5, 1}), []string{"six launches or more of each machine in each state, and no cell"})
 }
 
+// What may go unseen is told of cells in and off cache by themselves where hours differ more off cache.
+func TestUnseen(t *testing.T) {
+	in, off := &Ratio{Tested: true, Visible: 0.4, drift: 0.05}, &Ratio{Tested: true, Visible: 1, drift: 0.1}
+	try := func(want string, drift Drift, all ...*Ratio) {
+		t.Helper()
+		check.Equal(t, unseen(all, drift), want, "what may go unseen")
+	}
+	try("40 % in cache and 100 % off cache", DefaultDrift, off, in, nil, &Ratio{Visible: 9})
+	try("40 %", DefaultDrift, in, in)
+	try("100 %", DefaultDrift, off)
+	try("40 %", *Everywhere(0.05), in)
+}
+
 // published leaves no samples.
 var published = each(func(c *params.Cell) { c.Samples, c.Time = nil, fit.Unbounded(c.Time.Center) })
 
