@@ -197,7 +197,8 @@ func cheapestOf(first, last []predict.Prediction, compared bool) string {
 			who = "within 1 % of each other are "
 		}
 		who += printable.And(names)
-		from, to = least(first), least(last)
+		tied := lists.Filter(first, func(r predict.Prediction) bool { return slices.ContainsFunc(last, named(r.Algorithm)) })
+		from, to = least(tied), least(last)
 	case compared:
 		who += " is the cheapest, alone or tied"
 	}

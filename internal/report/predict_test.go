@@ -128,4 +128,6 @@ func TestCheapestRun(t *testing.T) {
 	check.Slices(t, cheapest(lone), []string{"bcast, P = 2: a: 1.000 µs at m = 1 to 10.00 µs at m = 1K"}, "lone")
 	two := []predict.Prediction{row("a", 1, 1, true), row("b", 1, 2, false), row("a", 1024, 10, false), row("b", 1024, 11, false)}
 	check.Slices(t, cheapest(two), []string{"bcast, P = 2: a is the cheapest, alone or tied: 1.000 µs at m = 1 to 10.00 µs at m = 1K"}, "two")
+	tied := []predict.Prediction{row("a", 1, 1.2, true), row("b", 1, 1.1, true), row("c", 1, 1, true), row("a", 1<<10, 10, true), row("b", 1<<10, 10.5, true), row("c", 1<<10, 20, false)}
+	check.Slices(t, cheapest(tied), []string{"bcast, P = 2: within 1 % of each other are a and b: 1.100 µs at m = 1 to 10.00 µs at m = 1K"}, "c left the tie")
 }
