@@ -115,6 +115,7 @@ type table struct {
 type columns struct {
 	count, group, bytes, time, bad int
 	good                           string // value of column bad for valid data
+	commas                         bool   // between columns
 }
 
 var (
@@ -307,6 +308,7 @@ func (p *parser) beginOSU(title string) error {
 // heading reads a line of column names; it returns false for other lines.
 func (p *parser) heading(text string) (bool, error) {
 	var names []string
+	commas := false
 	switch {
 	case p.suite == "IMB":
 		names = strings.Fields(text)
@@ -318,7 +320,7 @@ func (p *parser) heading(text string) (bool, error) {
 			return false, nil
 		}
 	case strings.HasPrefix(text, "# "):
-		if names = gaps.Split(strings.TrimSpace(text[2:]), -1); strings.Contains(text, ",") {
+		if names, commas = gaps.Split(strings.TrimSpace(text[2:]), -1), strings.Contains(text, ","); commas {
 			names = split(text[2:])
 		}
 		if !strings.HasPrefix(names[0], "Size") && !strings.Contains(names[0], "(us)") {
@@ -327,7 +329,7 @@ func (p *parser) heading(text string) (bool, error) {
 	default:
 		return false, nil
 	}
-	c := columns{count: len(names), group: -1, bytes: -1, time: -1, bad: -1}
+	c := columns{count: len(names), group: -1, bytes: -1, time: -1, bad: -1, commas: commas}
 	rank := 0
 	for i, name := range names {
 		switch name {
@@ -384,10 +386,14 @@ var sums = map[string]struct {
 // row reads a line below a heading. A line that does not begin with a number is another program's.
 func (p *parser) row(text string) error {
 	fields := strings.Fields(text)
-	if strings.Contains(text, ",") && p.suite == "OSU" {
+	if p.columns.commas {
 		fields = split(text)
 	}
-	if p.columns.count == 0 || p.why != "" || !isNumber(fields[0]) {
+	first := fields[0]
+	if p.columns.count == 1 { // a time, perhaps with a decimal comma, which is refused below
+		first = strings.Replace(first, ",", ".", 1)
+	}
+	if p.columns.count == 0 || p.why != "" || !isNumber(first) {
 		return nil
 	}
 	p.rows++

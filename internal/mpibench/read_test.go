@@ -197,6 +197,8 @@ func TestReadRefuses(t *testing.T) {
 		{osuHead + "1\t" + strings.Repeat("1", maxLine) + "\n", "out.txt:3: a line of more than"},
 		{osuHead + sizes(maxTimes+1), fmt.Sprintf("out.txt:%d: more than %d rows", maxTimes+3, maxTimes)},
 		{osuHead + "8 0.31\n8 0.32\n", "out.txt:4: osu_latency: 8 bytes are there twice in a table, first in line 3"},
+		{osuHead + "8 0,31\n", `out.txt:3: osu_latency: "0,31" is no time in µs`},
+		{"# OSU MPI Barrier Latency Test v7.5\n# Avg Latency(us)\n 0,31\n", `out.txt:3: osu_barrier: "0,31" is no time in µs`},
 		{osuHead + "1_000 0.31\n", `out.txt:3: osu_latency: "1_000" is no size`},
 		{osuHead + "0x10 0.31\n", `out.txt:3: osu_latency: "0x10" is no size`},
 		{osuHead + "8 1_000\n", `out.txt:3: osu_latency: "1_000" is no time`},
