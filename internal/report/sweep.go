@@ -212,7 +212,11 @@ func overheadTable(policy numa.Policy, off bool, messages, exchanges []params.Ov
 		if o.Time.Known() {
 			center = view.Center(o.Time)
 		}
-		return []string{view.Few(o.Message) + view.Center(o.Message), center, view.Interval(o.Time)}
+		interval := view.Interval(o.Time)
+		if o.Time.N == 0 {
+			interval = "[L not measured]" // at this m
+		}
+		return []string{view.Few(o.Message) + view.Center(o.Message), center, interval}
 	}
 	for _, m := range lists.Rising(lists.Map(slices.Concat(messages, exchanges), func(o params.Overhead) int { return o.Bytes })) {
 		t.Add(view.Bytes(m), cells(messages, m), cells(exchanges, m))

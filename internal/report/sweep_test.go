@@ -94,6 +94,15 @@ func TestSweep(t *testing.T) {
 	check.Golden(t, textOf(Sweep(f, Reach{Cells: 13})), "sweep.txt")
 }
 
+// o(m) of a size whose transfers were not measured does not lack samples.
+func TestOverheadsWithoutTransfers(t *testing.T) {
+	message := fit.Median([]float64{95, 96, 97, 98, 99, 100, 101})
+	few := fit.Estimate{Center: 5, Lo: math.Inf(-1), Hi: math.Inf(1), N: 3}
+	table := overheadTable(numa.Local, false, []params.Overhead{{Bytes: 1, Message: message, Time: fit.Unbounded(5)}, {Bytes: 64, Message: message, Time: few}}, nil)
+	check.Slices(t, table.Rows[0], []string{"1", "98", "?", "[L not measured]"}, "m = 1")
+	check.Slices(t, table.Rows[1], []string{"64", "98", "?", "[too few samples]"}, "m = 64")
+}
+
 // A published table has no segments, no duration and no launches.
 func TestMeasuredOfPublishedTable(t *testing.T) {
 	table := &params.Table{Transfers: params.Curve{Sizes: []int{8}, Taus: []int{1}, Times: [][]float64{{1e-6}}}, Overheads: []float64{0}}
