@@ -11,7 +11,6 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
-	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
@@ -77,12 +76,17 @@ func sayConclusions(w *document.Document, tables []compare.Table) {
 			even++
 		}
 	}
-	of := printable.Count(len(tables), "table")
+	in := func(n int) string {
+		if n == len(tables) {
+			return fmt.Sprintf("all %d tables", n)
+		}
+		return fmt.Sprintf("%d of %d tables", n, len(tables))
+	}
 	if even > 0 {
-		fmt.Fprintf(w, "In %d of %s no machine carries more transfers at once or moves more bytes a second, beyond what launches and hours differ by.\n", even, of)
+		fmt.Fprintf(w, "In %s no machine carries more transfers at once or moves more bytes a second, beyond what launches and hours differ by.\n", in(even))
 	}
 	if untested > 0 {
-		fmt.Fprintf(w, "In %d of %s which machine is ahead was not tested: one has fewer than six launches.\n", untested, of)
+		fmt.Fprintf(w, "In %s which machine is ahead was not tested: one has fewer than six launches.\n", in(untested))
 	}
 }
 
