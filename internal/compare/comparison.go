@@ -142,7 +142,7 @@ func (c *Comparison) add(state *InState, machines []Machine, choice Choice) ([]C
 			c.Unshown = lists.Insert(c.Unshown, other.Bytes)
 		}
 	}
-	c.Surveys = append(c.Surveys, measured...)
+	c.Surveys = append(append(c.Surveys, choice.beside(state, machines, channels)...), measured...)
 	for _, channel := range channels {
 		t := newTable(channel, all, *choice.Test)
 		t.State = state

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"slices"
 	"unique"
 
 	"github.com/taulop/taulop/fit"
@@ -9,7 +10,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A SurveyTable is one kind of survey on several machines. The first one is the first that has cells of the kind in
+// A SurveyTable is one kind of survey, or of a sweep beside transfers, on several machines. The first one is the first that has cells of the kind in
 // common with another one.
 type SurveyTable struct {
 	Kind    params.Kind  `json:"kind"`
@@ -47,9 +48,32 @@ type SurveyCell struct {
 
 // surveys compares the chosen cells of surveys of machines in a state, kinds in the order of files.
 func (choice Choice) surveys(state *InState, machines []Machine) (all []SurveyTable) {
+	return choice.kinds(state, machines, func(c params.Cell) bool { return ofSurvey(c) && choice.cached(c.Key) })
+}
+
+// swept are the kinds of a sweep beside transfers: y, copies and reductions.
+var swept = []params.Kind{params.NullCell, params.CopyCell, params.OwnCell, params.GammaCell}
+
+// Swept tells whether the kind is one of a sweep beside transfers, and of no survey.
+func (k SurveyTable) Swept() bool { return slices.Contains(swept, k.Kind) }
+
+// beside compares what sweeps have beside transfers of channels.
+func (choice Choice) beside(state *InState, machines []Machine, channels []Channel) []SurveyTable {
+	return choice.kinds(state, machines, func(c params.Cell) bool {
+		return slices.Contains(swept, c.Kind) && c.Time.Center > 0 && slices.ContainsFunc(channels, func(of Channel) bool {
+			if c.Kind == params.NullCell {
+				return c.Placement == of.Placement && c.Setup == of.Setup
+			}
+			return c.Placement == of.Placement && c.OffCache == of.OffCache && c.Bytes == of.Bytes
+		})
+	})
+}
+
+// kinds compares cells of machines in a state, kinds in the order of files.
+func (choice Choice) kinds(state *InState, machines []Machine, chosen func(params.Cell) bool) (all []SurveyTable) {
 	compared := make(map[params.Kind]bool)
 	for i, one := range machines {
-		cells := lists.Filter(one.File.Cells, func(c params.Cell) bool { return ofSurvey(c) && choice.cached(c.Key) && !compared[c.Kind] })
+		cells := lists.Filter(one.File.Cells, func(c params.Cell) bool { return chosen(c) && !compared[c.Kind] })
 		for _, first := range lists.Groups(cells, func(c params.Cell) params.Kind { return c.Kind }) {
 			k := SurveyTable{Kind: first[0].Kind, State: state, Machine: one.Name}
 			for _, m := range machines[i+1:] {
@@ -76,7 +100,7 @@ func surveyRow(firstFile *params.File, m Machine, first []params.Cell, test Test
 	var sum, farthest float64
 	for _, c := range m.File.Cells {
 		one, found := ones[c.Key]
-		if !found || !ofSurvey(c) {
+		if !found || !(c.Time.Center > 0) {
 			continue
 		}
 		log := math.Log(c.Time.Center / one.Time.Center)

@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
@@ -46,6 +47,35 @@ func TestSurveys(t *testing.T) {
 	if r := got[1].Rows[0]; r.Cells != 3 || r.Tested != 3 || r.Slower != 0 || r.Faster != 1 { // 2 % are less than the least difference
 		t.Errorf("%+v", r)
 	}
+}
+
+// What sweeps have beside transfers is compared at the sizes, placements and caches of these, y by setup.
+func TestBeside(t *testing.T) {
+	of := func(name string, slower float64) Machine {
+		return machine(name, map[int]float64{1: 1000, 2: 1500}, func(f *params.File) {
+			add := func(kind params.Kind, setup string, placement numa.Policy, off bool, bytes int) {
+				key := params.Key{Kind: kind, Setup: setup, Placement: placement, OffCache: off, Tau: 2, Bytes: bytes}
+				c := params.Cell{Key: key, Samples: params.Samples()}
+				for i := range 9 {
+					c.Samples = append(c.Samples, params.Sample{NS: slower * (100 + float64(i%3)), Launch: int32(i), At: 1})
+				}
+				c.Time = fit.Median(lists.Map(c.Samples, func(s params.Sample) float64 { return s.NS }))
+				f.Cells = append(f.Cells, c)
+			}
+			add(params.GammaCell, "", numa.Local, false, 8192)
+			add(params.GammaCell, "", numa.Local, true, 8192)
+			add(params.CopyCell, "", numa.Local, false, 1024)
+			add(params.CopyCell, "", numa.Remote, false, 8192)
+			add(params.NullCell, params.Ring, numa.Local, false, 0)
+			add(params.NullCell, params.Ping, numa.Local, false, 0)
+		})
+	}
+	c := must.Get(New([]Machine{of("a", 1), of("b", 3)}, Choice{Test: &Test{Drift: &Drift{}, Least: 0.03}}))
+	check.Need(t, len(c.Surveys) == 2 && c.Surveys[0].Kind == params.GammaCell && c.Surveys[1].Kind == params.NullCell, "%+v", c.Surveys)
+	for _, k := range c.Surveys {
+		check.True(t, k.Swept() && k.Rows[0].Cells == 1 && k.Rows[0].Slower == 1, "%+v", k)
+	}
+	contains.All(t, c.Verdict.Headline, "b takes 3.0 times as long as a")
 }
 
 // Cells of surveys that say where their data was are of the chosen caches; others stay.

@@ -218,12 +218,17 @@ func sums(t *compare.Table) view.Table {
 	return table
 }
 
-// surveyRatios has a table for each state and first machine, with a row for each kind of survey and machine.
+// surveyRatios has a table for each state and first machine, with a row for each kind and machine, of what sweeps
+// have beside transfers and of surveys.
 func surveyRatios(c *compare.Comparison) (tables []view.Table) {
 	for i, k := range c.Surveys {
-		if i == 0 || k.State != c.Surveys[i-1].State || k.Machine != c.Surveys[i-1].Machine {
+		if i == 0 || k.State != c.Surveys[i-1].State || k.Machine != c.Surveys[i-1].Machine || k.Swept() != c.Surveys[i-1].Swept() {
+			of := "surveys"
+			if k.Swept() {
+				of = "synchronisation, copies and reductions of these sizes"
+			}
 			tables = append(tables, view.Table{
-				Title:   fmt.Sprintf("surveys%s, × the times of %s; slower, faster: tested cells that differ, corrected for the number of tests", k.State.Title(), k.Machine),
+				Title:   fmt.Sprintf("%s%s, × the times of %s; slower, faster: tested cells that differ, corrected for the number of tests", of, k.State.Title(), k.Machine),
 				Columns: append(view.Numbers("kind", "machine", "mean ×", "tested", "slower", "faster"), view.Words("farthest")...),
 			})
 		}
