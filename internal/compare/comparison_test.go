@@ -289,6 +289,31 @@ func TestOverview(t *testing.T) {
 	check.Error(t, must.Err(NewOverview(lists.Map(alike[:2], Reduce), Choice{})), "a fleet of two")
 }
 
+// L(m,1) between two processes stands in the tables of several setups and counts once, where most machines have it.
+func TestOverviewOfSetups(t *testing.T) {
+	var machines []Machine
+	for i := range 14 {
+		slow := 1 + 0.002*float64(i)
+		if i == 7 {
+			slow = 1.5
+		}
+		machines = append(machines, machine(fmt.Sprintf("node%02d", i), map[int]float64{1: 1000 * slow, 2: 1200 * slow}, func(f *params.File) {
+			f.Cells[slices.IndexFunc(f.Cells, func(c params.Cell) bool { return c.Tau == 1 })].Setup = params.Isolated
+			two := *lists.Find(f.Cells, func(c params.Cell) bool { return c.Tau == 2 })
+			two.Setup = "sendrecv"
+			if f.Cells = append(f.Cells, two); i < 5 {
+				f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool { return c.Setup == "ring" })
+			}
+		}))
+	}
+	few(machines[13].File)
+	o := must.Get(NewOverview(lists.Map(machines, Reduce), Choice{}))
+	check.Equal(t, [2]int{len(o.Tables), o.Tested}, [2]int{2, 2 * 13}, "tables, and tests of the 13 machines with intervals: too few have ring")
+	check.Need(t, len(o.Outliers) == 1, "outliers %+v", o.Outliers)
+	check.Equal(t, [2]int{o.Outliers[0].Off, o.Outliers[0].Cells}, [2]int{2, 3}, "cells off, and cells")
+	contains.All(t, sentences(o.Warnings), "node13: 3 of 3 cells have too few samples", "node00, node01, node02, node03, node04: 2 of 3 cells are there")
+}
+
 // A machine that is slow in all cells makes no outlier of those that differ by chance.
 func TestOverviewOfOneSlow(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 2))

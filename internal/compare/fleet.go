@@ -78,6 +78,8 @@ type Score struct {
 	Bandwidth, A float64 // as in Point; NaN of surveys
 	Z            float64
 	Off          bool // an outlier, corrected for the number of cells and machines
+
+	again bool // L(m,1) that counts in another table
 }
 
 func (o *Overview) transfers() []*FleetCell {
@@ -130,13 +132,13 @@ func NewOverview(machines []*Reduced, choice Choice) (*Overview, error) {
 		o.Warnings = append(o.Warnings, Warning{What: why})
 	}
 	o.Tables = lists.Map(channels, func(c Channel) FleetTable { return FleetTable{Channel: c} })
-	unknown := make(map[string]int) // cells of a machine
+	unknown := make(map[string][]params.Key)
 	for n, v := range contents {
 		name := machines[n].Name
 		o.Machines = append(o.Machines, machines[n].Described)
 		for _, c := range v.curves {
 			if i := slices.Index(channels, c.Channel); i >= 0 {
-				unknown[name] += o.Tables[i].add(name, &c, isolated[c.Channel] && !c.Isolated)
+				unknown[name] = append(unknown[name], o.Tables[i].add(name, &c, isolated[c.Channel] && !c.Isolated)...)
 			}
 		}
 	}
@@ -144,6 +146,7 @@ func NewOverview(machines []*Reduced, choice Choice) (*Overview, error) {
 	for _, c := range o.Cells() {
 		c.score()
 	}
+	o.share(isolated)
 	o.correct()
 	o.Outliers, _ = outliers(machines, o.transfers())
 	for i := range o.Surveys {
@@ -188,15 +191,15 @@ func (o *Overview) inState(machines []*Reduced) []*Reduced {
 }
 
 // add adds a machine's curve, without L(m,1) and A if L(m,1) is the setup's own while other machines have
-// the isolated transfer. It returns the number of cells with too few samples for an interval.
-func (t *FleetTable) add(machine string, c *Curve, own bool) (unknown int) {
+// the isolated transfer. It returns the cells with too few samples for an interval.
+func (t *FleetTable) add(machine string, c *Curve, own bool) (unknown []params.Key) {
 	t.Segment = t.Segment || c.Segment
 	for _, p := range c.Points {
 		switch {
 		case own && p.Tau == 1:
 			continue
 		case p.L.N > 0 && !p.L.Known() || math.IsNaN(p.L.Center): // as of a time of 0
-			unknown++
+			unknown = append(unknown, t.test(p.Tau, c.Isolated))
 			continue
 		case own:
 			p.A.Center = math.NaN()
@@ -208,6 +211,32 @@ func (t *FleetTable) add(machine string, c *Curve, own bool) (unknown int) {
 		t.Cells[at].Scores = append(t.Cells[at].Scores, Score{Machine: machine, Time: p.L, Bandwidth: p.Bandwidth.Center, A: p.A.Center})
 	}
 	return unknown
+}
+
+// test is the cell's key, or that of L(m,1) which stands in the tables of several setups: it is one test.
+func (t *FleetTable) test(tau int, isolated bool) params.Key {
+	key := t.Channel.Key(tau)
+	if isolated && tau == 1 {
+		key.Setup = params.Isolated
+	}
+	return key
+}
+
+// share leaves each machine one isolated L(m,1), in the table of most machines.
+func (o *Overview) share(isolated map[Channel]bool) {
+	type test struct {
+		machine string
+		key     params.Key
+	}
+	most := slices.SortedStableFunc(slices.Values(o.Tables), func(a, b FleetTable) int { return b.Cells[0].Machines - a.Cells[0].Machines })
+	counted := make(map[test]bool)
+	for _, t := range most {
+		for i := range t.Cells[0].Scores {
+			s := &t.Cells[0].Scores[i]
+			of := test{s.Machine, t.test(t.Cells[0].Tau, isolated[t.Channel])}
+			s.again, counted[of] = counted[of], true
+		}
+	}
 }
 
 // score sets the spreads and each machine's robust z.
@@ -238,6 +267,9 @@ func (o *Overview) correct() {
 		known := len(lists.Filter(c.Scores, func(s Score) bool { return s.Time.Known() }))
 		for i := range c.Scores {
 			s := &c.Scores[i]
+			if s.again {
+				continue
+			}
 			p := 1.0
 			if known >= Fleet && s.Time.Known() {
 				o.Tested++
@@ -267,6 +299,9 @@ func outliers(machines []*Reduced, cells []*FleetCell) (off []Outlier, having in
 	worst := make(map[string]*Outlier)
 	for _, c := range cells {
 		for _, s := range c.Scores {
+			if s.again {
+				continue
+			}
 			w := worst[s.Machine]
 			if w == nil {
 				w = &Outlier{Machine: s.Machine}
@@ -335,19 +370,19 @@ func (o *Overview) Untested() bool {
 }
 
 // warn names the machines that lack cells or intervals.
-func (o *Overview) warn(machines []*Reduced, unknown map[string]int) {
+func (o *Overview) warn(machines []*Reduced, unknown map[string][]params.Key) {
 	cells := make(map[string]int)
 	most := 0
 	for _, c := range o.transfers() {
 		for _, s := range c.Scores {
-			cells[s.Machine]++
+			cells[s.Machine] += lists.FalseFirst(!s.again)
 			most = max(most, cells[s.Machine])
 		}
 	}
 	var names []string
 	var said [][]error
 	for _, m := range machines {
-		n, few := cells[m.Name], unknown[m.Name]
+		n, few := cells[m.Name], len(lists.Unique(unknown[m.Name]))
 		var about []error
 		if few > 0 {
 			about = append(about, fmt.Errorf("%d of %d cells have too few samples for an interval and are not tested: it may be an outlier there", few, n+few))
