@@ -29,7 +29,7 @@ func Overview(o *compare.Overview) *document.Document {
 // FleetTables are the outliers, then the median and spread of each channel and survey.
 func FleetTables(o *compare.Overview) (all []view.Table) {
 	if len(o.Outliers) > 0 {
-		all = append(all, outlierTable(fmt.Sprintf("outliers: robust z-score above %g, each with the cell that is farthest off", fit.OutlierScore), o.Outliers))
+		all = append(all, outlierTable(fmt.Sprintf("outliers: robust z-score beyond ±%g, each with the cell that is farthest off", fit.OutlierScore), o.Outliers))
 	}
 	for _, channel := range o.Tables {
 		t := view.Table{
