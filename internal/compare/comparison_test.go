@@ -274,6 +274,8 @@ func TestOverview(t *testing.T) {
 		t.Errorf("outliers %+v", o.Outliers)
 	}
 	contains.All(t, o.Conclusion(), "Outliers: 1 of 21 machines, 1 slow and 0 fast; farthest node07: L(8K,2) is 1800 ns where the median is 1202 ns")
+	rough := &Outlier{Time: fit.Estimate{Center: 586, Lo: 480, Hi: 700, N: 9}, Median: 5.2}
+	check.Equal(t, rough.times(), "590 ns where the median is 5.20 ns", "digits as in tables")
 	all := sentences(o.Warnings)
 	contains.All(t, all, "node00, node01, node02, node03 and 16 more: the load of the last minute is 0.5", "node03: 1 of 2 cells are there", "empty: no transfer of it is compared")
 

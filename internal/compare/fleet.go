@@ -349,8 +349,13 @@ func (o *Overview) ofSurveys() string {
 		return "No outlier in surveys."
 	}
 	first := slices.MaxFunc(all, func(a, b Outlier) int { return cmp.Compare(math.Abs(a.Score), math.Abs(b.Score)) })
-	return fmt.Sprintf("Outliers in surveys: %d of %d machines; farthest %s: %v takes %.0f ns where the median is %.0f ns.",
-		len(named(all)), len(o.Machines), first.Machine, first.Key, first.Time.Center, first.Median)
+	return fmt.Sprintf("Outliers in surveys: %d of %d machines; farthest %s: %v takes %s.",
+		len(named(all)), len(o.Machines), first.Machine, first.Key, first.times())
+}
+
+// times are the times of the farthest cell with the digits that tables have.
+func (out *Outlier) times() string {
+	return fmt.Sprintf("%s ns where the median is %s ns", view.Center(out.Time), view.Digits(out.Median, 0))
 }
 
 func (o *Overview) ofTransfers() string {
@@ -359,8 +364,8 @@ func (o *Overview) ofTransfers() string {
 	}
 	slow := len(lists.Filter(o.Outliers, func(out Outlier) bool { return out.Score > 0 }))
 	first := o.Outliers[0]
-	return fmt.Sprintf("Outliers: %d of %d machines, %d slow and %d fast; farthest %s: L(%s,%d) is %.0f ns where the median is %.0f ns (%s).",
-		len(o.Outliers), len(o.Machines), slow, len(o.Outliers)-slow, first.Machine, view.Bytes(first.Key.Bytes), first.Key.Tau, first.Time.Center, first.Median, Channel{first.Key.Setup, first.Key.Placement, first.Key.OffCache, first.Key.Bytes})
+	return fmt.Sprintf("Outliers: %d of %d machines, %d slow and %d fast; farthest %s: L(%s,%d) is %s (%s).",
+		len(o.Outliers), len(o.Machines), slow, len(o.Outliers)-slow, first.Machine, view.Bytes(first.Key.Bytes), first.Key.Tau, first.times(), Channel{first.Key.Setup, first.Key.Placement, first.Key.OffCache, first.Key.Bytes})
 }
 
 // Untested tells whether measured machines have too few samples for any test. Published tables do not
