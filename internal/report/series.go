@@ -241,6 +241,8 @@ func (s *Series) sayResult(w *document.Document, rows []series.Row, r Results) {
 		fmt.Fprintf(w, "NOT A CONCURRENCY MEASUREMENT: %d workers take turns on fewer CPUs. Here take τ ≤ %d.\n", s.Tau, len(lists.Unique(lists.Map(s.Placement.Workers, func(w numa.Worker) int { return w.ID }))))
 	}
 	switch {
+	case !r.L.Known() && slices.ContainsFunc(rows, series.Row.Known):
+		fmt.Fprintln(w, "L has no interval: rows with too few launches for one make up more than a tenth of it. Let it run longer.")
 	case !r.L.Known():
 		fmt.Fprintln(w, "Not fit for use: there are too few launches for an interval. Let it run longer.")
 	case r.L.Hi > mostApart*r.L.Lo:

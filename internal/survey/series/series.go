@@ -190,6 +190,9 @@ type Row struct {
 	Samples  []float64    `json:"samples_ns"` // of l
 }
 
+// Known reports whether there were enough launches for an interval.
+func (r Row) Known() bool { return r.Message.Known() }
+
 // A Result is a series' rows and the parameters by them, in ns.
 type Result struct {
 	Rows  []Row        `json:"-"`
@@ -234,7 +237,10 @@ func (r Request) Conclude(m *numa.Machine, f *params.File) (res Result) {
 	}
 	res.L = fit.Mean(lists.Map(res.Rows, func(row Row) fit.Estimate { return row.Transfer }))
 	res.By = r.Regimes(m, res.Rows)
-	line := lists.Filter(res.Rows, func(row Row) bool { return row.Message.Known() || !res.L.Known() })
+	line := res.Rows
+	if slices.ContainsFunc(line, Row.Known) {
+		line = lists.Filter(line, Row.Known)
+	}
 	messages := lists.Map(line, func(row Row) fit.Estimate { return row.Message })
 	res.Slope = fit.Slope(lists.Map(line, k), messages).Scale(1 / float64(s.Transfers))
 	if r.SegmentBytes == 0 {
