@@ -48,6 +48,9 @@ func planFlags(flags *argument.Set) action {
 		if c := req.Predictor.Cluster; c != nil {
 			nodes = c.Nodes
 		}
+		if req.ends != "" {
+			tell(errOut, "%s", req.ends)
+		}
 		m := plan.Make(cells, req.library, nodes, req.loaded.File.Provenance.CPUModel, components, *budget, *all, with)
 		if err := m.Write(*folder, req.library, *budget); errors.Is(err, plan.ErrThere) || errors.Is(err, plan.ErrForeign) || unwritten(err) {
 			return usagef("-plan: %v", err)

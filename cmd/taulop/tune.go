@@ -33,7 +33,8 @@ type tuneRequest struct {
 	to          output
 	explain     bool
 	formats
-	timed bool // rules follow from measured times of the library
+	timed bool   // rules follow from measured times of the library
+	ends  string // a note where parameters end before the default sizes; "" elsewhere
 }
 
 // tuneFlags is the subcommand.
@@ -57,6 +58,9 @@ func tuneFlags(flags *argument.Set) action {
 		done()
 		if err != nil {
 			return refused(err)
+		}
+		if req.ends != "" {
+			tell(errOut, "%s", req.ends)
 		}
 		for _, note := range []string{req.Source.Nodes, req.Source.States} { // rules and their values have none
 			if note != "" && (!req.explain && req.format() == nil || req.valued()) {
@@ -229,6 +233,8 @@ func (req *tuneRequest) within() error {
 	largest := req.Predictor.Largest
 	if most := req.M[len(req.M)-1]; most > largest && req.flags.Given("m") {
 		return usagef("-m goes to %s, and %s has messages of up to %s: ask for these, or measure larger ones", view.Bytes(most), req.file, view.Bytes(largest))
+	} else if most > largest && !req.timed {
+		req.ends = fmt.Sprintf("sizes end at %s and not at %s, for %s has no larger messages on these transports: measure them for rules beyond", view.Bytes(largest), view.Bytes(most), req.file)
 	}
 	req.M = slices.DeleteFunc(req.M, func(m int) bool { return m > largest })
 	return nil
