@@ -80,6 +80,9 @@ func importFlags(flags *argument.Set) action {
 	)
 	req.output.add(flags, "write to a new `file`")
 	return func(_ context.Context, out io.Writer, errOut *messages, files []string) error {
+		if err := infile.Once(files); err != nil {
+			return usageError(err.Error())
+		}
 		kind := lists.Find(importers(), func(i importer) bool {
 			return req.format == i.format || req.format == "" && i.looks(files[0])
 		})

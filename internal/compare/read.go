@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -93,7 +92,7 @@ func ReadAll(paths []string) (machines []Machine, skipped []error, err error) {
 // readAll reads files several at a time, and makes the names of what they hold distinct. skipped are the
 // errors of unreadable files. progress, if not nil, is called after each file. It ends with ctx.
 func readAll[T any](ctx context.Context, paths []string, read func(path string) (T, error), name func(*T) *string, progress func(done, of int)) (all []T, skipped []error, err error) {
-	if err := noneTwice(paths); err != nil {
+	if err := infile.Once(paths); err != nil {
 		return nil, nil, err
 	}
 	one, failed := make([]T, len(paths)), make([]error, len(paths))
@@ -134,37 +133,10 @@ func readComparable(path string) (Machine, error) {
 
 // Names are distinct names for machines of these files and hosts.
 func Names(paths, hosts []string) (names []string, err error) {
-	if err := noneTwice(paths); err != nil {
+	if err := infile.Once(paths); err != nil {
 		return nil, err
 	}
 	return distinguish(hosts, paths), nil
-}
-
-// noneTwice refuses a file that is named twice: its machine would be compared with itself.
-func noneTwice(paths []string) error {
-	type known struct {
-		path string
-		info os.FileInfo
-	}
-	type stamp struct{ size, nanos int64 } // equal for the same file
-	files := make(map[stamp][]known)
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			continue // reading it will fail
-		}
-		key := stamp{info.Size(), info.ModTime().UnixNano()}
-		for _, f := range files[key] {
-			if os.SameFile(f.info, info) {
-				if f.path == path {
-					return fmt.Errorf("%s is named twice: name each file once", path)
-				}
-				return fmt.Errorf("%s and %s are the same file: name it once", f.path, path)
-			}
-		}
-		files[key] = append(files[key], known{path, info})
-	}
-	return nil
 }
 
 // distinguish adds file names to host names of several machines, with as many folders as tell them apart.

@@ -51,6 +51,33 @@ func Read[T any](path string, read func(r io.Reader, name string) (T, error)) (a
 	return read(in, path)
 }
 
+// Once refuses a file that is named twice: it would be compared with itself, or count as two runs.
+func Once(paths []string) error {
+	type known struct {
+		path string
+		info os.FileInfo
+	}
+	type stamp struct{ size, nanos int64 } // equal for the same file
+	files := make(map[stamp][]known)
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			continue // reading it will fail
+		}
+		key := stamp{info.Size(), info.ModTime().UnixNano()}
+		for _, f := range files[key] {
+			if os.SameFile(f.info, info) {
+				if f.path == path {
+					return fmt.Errorf("%s is named twice: name each file once", path)
+				}
+				return fmt.Errorf("%s and %s are the same file: name it once", f.path, path)
+			}
+		}
+		files[key] = append(files[key], known{path, info})
+	}
+	return nil
+}
+
 // Plain fails for a file that gzip compressed.
 func Plain(in *bufio.Reader, path string) error {
 	if start, _ := in.Peek(2); string(start) == "\x1f\x8b" {

@@ -31,6 +31,17 @@ func TestOpen(t *testing.T) {
 	check.Equal(t, fmt.Sprint(must.Err(Open(filepath.Join(path, "b")))), path+"/b cannot be read: not a directory", "error")
 }
 
+// A file is one under any of its names.
+func TestOnce(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a.json"), filepath.Join(dir, "b.json")
+	must.Do(os.WriteFile(a, nil, 0o600))
+	must.Do(os.WriteFile(b, nil, 0o600))
+	must.Do(Once([]string{a, b, filepath.Join(dir, "missing"), filepath.Join(dir, "missing")}))
+	check.Equal(t, Once([]string{a, b, a}).Error(), a+" is named twice: name each file once", "error")
+	check.Equal(t, Once([]string{a, dir + "/./a.json"}).Error(), a+" and "+dir+"/./a.json are the same file: name it once", "error")
+}
+
 func TestLines(t *testing.T) {
 	for _, tt := range []struct {
 		file   string
