@@ -47,7 +47,7 @@ func compareFlags(flags *argument.Set) action {
 		if req.list != "" {
 			read := func() ([]string, error) { return infile.Read(req.list, infile.Names) }
 			if req.list == "-" {
-				read = func() ([]string, error) { return infile.Names(os.Stdin, "standard input") }
+				read = func() ([]string, error) { return infile.Names(os.Stdin, infile.Name(req.list)) }
 			}
 			listed, err := read()
 			if err != nil {

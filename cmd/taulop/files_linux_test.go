@@ -288,3 +288,22 @@ func TestAddressSpace(t *testing.T) {
 	out, err := exec.Command(program, "version").CombinedOutput()
 	check.NoError(t, err, "%s", out)
 }
+
+// Sentences call the file - standard input.
+func TestStandardInput(t *testing.T) {
+	program := build(t)
+	for line, want := range map[string]string{
+		"import -format text -":            "taulop: standard input:1: ",
+		"import -format mpi - -":           "taulop: standard input is named twice: name each file once",
+		"compare - -":                      "taulop: standard input is named twice: name each file once",
+		"predict -P 2 -params - bcast":     "taulop: -params: standard input:1: ",
+		"verify -against - -params a.json": "taulop: -against: standard input holds no table",
+		"check -baseline -":                "taulop UNKNOWN: -baseline: standard input:1: ",
+		"export -format csv -":             "taulop: standard input:1: ",
+	} {
+		cmd := exec.Command(program, strings.Fields(line)...)
+		cmd.Stdin = strings.NewReader("nothing\n")
+		said, _ := cmd.CombinedOutput()
+		check.True(t, strings.HasPrefix(string(said), want), "%s: %s", line, said)
+	}
+}

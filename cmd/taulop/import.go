@@ -98,7 +98,7 @@ func importFlags(flags *argument.Set) action {
 			return err
 		}
 		if err := f.Validate(); err != nil {
-			return usagef("%s: %v", printable.List(files), err)
+			return usagef("%s: %v", printable.List(lists.Map(files, infile.Name)), err)
 		}
 		return putFile(out, errOut, &req.output, f)
 	}
@@ -191,7 +191,7 @@ func (req *importRequest) benchmarks(errOut *messages, files []string) (*params.
 	}
 	channel, err := mpibench.ChannelOf(times, copies)
 	if err != nil {
-		return nil, usagef("%s: %v", printable.List(files), err)
+		return nil, usagef("%s: %v", printable.List(lists.Map(files, infile.Name)), err)
 	}
 	for _, alike := range lists.Groups(channel.LeftOut, func(o mpibench.Omission) string { return o.Why }) {
 		names := lists.Map(alike, func(o mpibench.Omission) string { return o.Benchmark })
@@ -289,7 +289,7 @@ func (req *importRequest) tables(errOut *messages, files []string) (*params.File
 	}
 	f, err := tidy.File(tables, req.cores)
 	if err != nil {
-		return nil, usagef("%s: %v", printable.List(files), err)
+		return nil, usagef("%s: %v", printable.List(lists.Map(files, infile.Name)), err)
 	}
 	if len(timed) > 0 {
 		var note string
@@ -319,9 +319,9 @@ func (req *importRequest) readTables(files []string) (tables, timed []*tidy.Tabl
 	}
 	switch {
 	case len(tables) == 0:
-		return nil, nil, usagef("%s: tables of collectives alone do not say what a message takes: give one of messages too", printable.List(files))
+		return nil, nil, usagef("%s: tables of collectives alone do not say what a message takes: give one of messages too", printable.List(lists.Map(files, infile.Name)))
 	case !slices.ContainsFunc(tables, func(t *tidy.Table) bool { return t.Points[0].Parameter == params.ChannelMessage }):
-		return nil, nil, usagef("%s: one sender to many, and streams, do not say what a message alone takes: give a table of messages too", printable.List(files))
+		return nil, nil, usagef("%s: one sender to many, and streams, do not say what a message alone takes: give a table of messages too", printable.List(lists.Map(files, infile.Name)))
 	}
 	return tables, timed, nil
 }

@@ -301,7 +301,7 @@ func main() {
 type usageError = engine.RefusedError
 
 func usagef(format string, args ...any) error {
-	return usageError(fmt.Sprintf(format, advised(args)...))
+	return usageError(fmt.Sprintf(format, advised(called(args))...))
 }
 
 // interrupted is the error of a command that a signal ended.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 )
@@ -102,13 +103,23 @@ func brief(text string, start, width int) string {
 
 // tell writes an error, a warning or a note as one line. It shortens long words of the command line.
 func tell(w io.Writer, format string, args ...any) {
-	sentence := fmt.Sprintf(format, advised(args)...)
+	sentence := fmt.Sprintf(format, advised(called(args))...)
 	for _, word := range os.Args[1:] {
 		if part := printable.Part(word); part != word {
 			sentence = strings.ReplaceAll(sentence, word, part)
 		}
 	}
 	fmt.Fprintf(w, "taulop: %s\n", printable.Sentence(sentence))
+}
+
+// called names standard input, which - stands for on the command line.
+func called(args []any) []any {
+	return lists.Map(args, func(arg any) any {
+		if arg == "-" {
+			return infile.Name("-")
+		}
+		return arg
+	})
 }
 
 // launchProgress shows the progress of an experiment.

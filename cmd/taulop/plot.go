@@ -10,6 +10,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/internal/argument"
@@ -173,7 +174,7 @@ func (req *plotRequest) read(words []string) error {
 		return usagef("%s is a file: say first which chart, like %s", words[0], plotKinds[0].example)
 	}
 	if kind == nil {
-		return usagef("there is no chart %q; %s", words[0], spelling.Suggest(words[0], kindNames()))
+		return usagef("there is no chart %s; %s", strconv.Quote(words[0]), spelling.Suggest(words[0], kindNames()))
 	}
 	req.kind = *kind
 	for _, name := range req.flags.Names() {

@@ -6,13 +6,13 @@ import (
 	"context"
 	"io"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/report/page"
 )
@@ -62,7 +62,7 @@ func reportFlags(flags *argument.Set) action {
 				if pipe := m.Pipe; pipe != nil { // which can be read only once
 					return pipe, nil
 				}
-				return os.ReadFile(path)
+				return infile.Read(path, func(r io.Reader, _ string) ([]byte, error) { return io.ReadAll(r) })
 			}}
 			err = output.write(out, p.Write)
 		}

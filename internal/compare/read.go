@@ -41,13 +41,14 @@ func Read(path string) (m Machine, err error) {
 		in = io.TeeReader(f, &pipe)
 	}
 	r := bufio.NewReader(in)
-	if err := infile.Plain(r, path); err != nil {
+	called := infile.Name(path)
+	if err := infile.Plain(r, called); err != nil {
 		return m, err
 	}
 	m.Name, m.Path = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), path
 	switch first := firstLetter(r); {
 	case first == '#', unicode.IsDigit(first):
-		table, err := params.ReadText(r, path)
+		table, err := params.ReadText(r, called)
 		if err != nil {
 			return m, err
 		}
@@ -56,7 +57,7 @@ func Read(path string) (m Machine, err error) {
 			m.Name = filepath.Base(filepath.Dir(full))
 		}
 	default:
-		if m.File, err = params.Read(r, path); err != nil {
+		if m.File, err = params.Read(r, called); err != nil {
 			return m, err
 		}
 		if host := m.File.Provenance.Machine(); host != "" {

@@ -12,24 +12,33 @@ import (
 	"os"
 )
 
+// Name is what sentences call a file: - is standard input.
+func Name(path string) string {
+	if path == "-" {
+		return "standard input"
+	}
+	return path
+}
+
 // Open opens a file for reading; - is standard input, from its beginning if it can seek. The error is a
 // sentence that begins with the path.
 func Open(path string) (*os.File, error) {
+	file := path
 	if path == "-" {
 		os.Stdin.Seek(0, io.SeekStart) // a pipe is read once
-		path = "/dev/stdin"
+		file = "/dev/stdin"
 	}
-	f, err := os.Open(path)
+	f, err := os.Open(file)
 	var at *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, missing(path)
 	case errors.As(err, &at):
-		return nil, fmt.Errorf("%s cannot be read: %w", path, at.Err)
+		return nil, fmt.Errorf("%s cannot be read: %w", Name(path), at.Err)
 	}
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		f.Close()
-		return nil, fmt.Errorf("%s is a directory: name a file in it", path)
+		return nil, fmt.Errorf("%s is a directory: name a file in it", Name(path))
 	}
 	return f, err
 }
@@ -42,6 +51,7 @@ func Read[T any](path string, read func(r io.Reader, name string) (T, error)) (a
 	}
 	defer f.Close()
 	in := bufio.NewReader(f)
+	path = Name(path)
 	if err := Plain(in, path); err != nil {
 		return all, err
 	}
@@ -61,6 +71,9 @@ func Once(paths []string) error {
 	files := make(map[stamp][]known)
 	for _, path := range paths {
 		info, err := os.Stat(path)
+		if path == "-" {
+			info, err = os.Stdin.Stat()
+		}
 		if err != nil {
 			continue // reading it will fail
 		}
@@ -68,9 +81,9 @@ func Once(paths []string) error {
 		for _, f := range files[key] {
 			if os.SameFile(f.info, info) {
 				if f.path == path {
-					return fmt.Errorf("%s is named twice: name each file once", path)
+					return fmt.Errorf("%s is named twice: name each file once", Name(path))
 				}
-				return fmt.Errorf("%s and %s are the same file: name it once", f.path, path)
+				return fmt.Errorf("%s and %s are the same file: name it once", Name(f.path), Name(path))
 			}
 		}
 		files[key] = append(files[key], known{path, info})
