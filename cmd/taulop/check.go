@@ -24,8 +24,11 @@ import (
 const mostChecking = 10 * time.Second
 
 // leastCPU is the least share of the requested CPU time for a verdict: a check that gets less is
-// slow because of other processes.
-const leastCPU = 0.8
+// slow because of other processes. Below starvedCPU that is also why changes go unseen.
+const (
+	leastCPU   = 0.8
+	starvedCPU = 0.5
+)
 
 // A checkRequest holds the flags of check.
 type checkRequest struct {
@@ -178,7 +181,12 @@ func (req *checkRequest) judge(was, now *params.File) *compare.Baseline {
 	starved := known && got < leastCPU
 	switch {
 	case starved && b.State == compare.Unknown: // sessions would not help
-		b.Text += "; this check got too little CPU time: check again when less runs here"
+		const cause, again = "this check got too little CPU time", "check again when less runs here"
+		if got < starvedCPU && b.Blame(cause) {
+			b.Text += "; " + again
+		} else {
+			b.Text += "; " + cause + ": " + again
+		}
 	case b.Unmet():
 		b.Text += "; add sessions at other times (taulop sweep -add " + req.baseline + ")"
 	case b.State == compare.Unknown && len(b.Cells) > 0:

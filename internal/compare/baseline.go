@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/taulop/taulop/fit"
@@ -44,7 +45,8 @@ type Baseline struct {
 	Memory   *doubt.Carried  `json:"memory,omitempty"`  // beside its peak; nil: that is unknown
 	Text     string          `json:"answer"`
 
-	close int // sessions of the baseline, if some count as one; else 0
+	close int    // sessions of the baseline, if some count as one; else 0
+	few   string // the words of Text that have the hour and too few sessions for the cause; "": none
 }
 
 // A BaselineState is a state of the machine, see InState.
@@ -231,8 +233,8 @@ func (b *Baseline) conclude(levels Levels) {
 		b.Text = fmt.Sprintf("%d of %s %s slower%s by %s or more, most of all the %s, × %.2f [%.2f, %.2f]", len(slower), printable.Count(tested, "cell"),
 			are(len(slower)), b.than(), percent(levels.Warning), worst.name(), worst.Ratio.Value, worst.Ratio.Lo, worst.Ratio.Hi)
 	case b.Visible > levels.Critical:
-		b.State = Unknown
-		b.Text = fmt.Sprintf("a change of less than %s cannot be told from the hour: the baseline has %s", percent(b.Visible), b.sessions())
+		b.State, b.few = Unknown, " from the hour: the baseline has "+b.sessions()
+		b.Text = fmt.Sprintf("a change of less than %s cannot be told", percent(b.Visible)) + b.few
 	default:
 		b.Text = fmt.Sprintf("none of %s is slower%s by %s or more", printable.Count(tested, "cell"), b.than(), percent(levels.Warning))
 		if faster > 0 {
@@ -243,11 +245,21 @@ func (b *Baseline) conclude(levels Levels) {
 		b.Text += fmt.Sprintf("; a change of %s would have been seen in 9 of 10 cases", percent(b.Visible))
 	}
 	if b.State == Unknown && len(slower) > 0 {
-		b.Text += ", and not less: the baseline has " + b.sessions()
+		b.few = ": the baseline has " + b.sessions()
+		b.Text += ", and not less" + b.few
 	}
 	if states := b.where(); states != "" {
 		b.Text += "; " + states
 	}
+}
+
+// Blame names another cause for what went unseen than the hour and too few sessions; false: Text has neither.
+func (b *Baseline) Blame(cause string) bool {
+	if b.few == "" {
+		return false
+	}
+	b.Text = strings.Replace(b.Text, b.few, ", for "+cause, 1)
+	return true
 }
 
 // Unmet tells whether the baseline has none of the machine's states.

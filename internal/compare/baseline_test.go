@@ -69,9 +69,11 @@ func TestBaselineUnknown(t *testing.T) {
 	b := NewBaseline(once, other, test, Levels{0.1, 0.3})
 	check.Equal(t, b.State, Unknown, "state")
 	contains.All(t, b.Text, "cannot be told from the hour: the baseline has 1 session")
+	check.True(t, b.Blame("lack of time") && strings.HasSuffix(b.Text, " % cannot be told, for lack of time"), "%s", b.Text)
 	b = NewBaseline(once, other, Test{Drift: Everywhere(0.01), Least: DefaultLeast}, Levels{0.1, 0.3})
 	check.Equal(t, b.State, OK, "state")
 	contains.All(t, b.Text, "none of 10 cells is slower than on golden by 10 % or more")
+	check.True(t, !b.Blame("lack of time"), "%s", b.Text)
 	for slower, want := range map[float64]State{3: Unknown, 6: Critical} { // a factor of 4.3 would have been seen
 		other := hours(r, "node07", 1, 0, func(int) float64 { return slower })
 		b = NewBaseline(once, other, test, Levels{0.1, 0.3})
