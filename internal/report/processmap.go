@@ -106,11 +106,7 @@ func gain(share *float64) string {
 	if share == nil {
 		return "–"
 	}
-	text := fmt.Sprintf("%.1f", 100**share)
-	if text == "-0.0" {
-		text = "0.0"
-	}
-	return strings.Replace(text, "-", "−", 1)
+	return strings.Replace(fmt.Sprintf("%.1f", 100**share), "-0.0", "0.0", 1)
 }
 
 // perLevel has a cell for each mapping and each level where some mapping has messages.

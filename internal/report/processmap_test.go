@@ -25,3 +25,11 @@ func TestMapsThatTie(t *testing.T) {
 		check.Equal(t, said, tt.want, "%+v", tt)
 	}
 }
+
+// A loss has the sign that other tables have.
+func TestGain(t *testing.T) {
+	for share, want := range map[float64]string{0.263: "26.3", -0.357: "-35.7", -0.0001: "0.0"} {
+		check.Equal(t, gain(&share), want, "gain of %g", share)
+	}
+	check.Equal(t, gain(nil), "–", "gain that is not known")
+}
