@@ -127,11 +127,15 @@ func (e Estimate) Differ(o Estimate) bool {
 }
 
 // Mean is the mean of estimates, without those that have no value. Its relative bounds are the means of those
-// that have an interval, if the others make up a tenth of it at most; else it has none.
+// that have an interval.
 func Mean(es []Estimate) Estimate {
 	valued := lists.Filter(es, func(e Estimate) bool { return !math.IsNaN(e.Center) })
 	if len(valued) == 0 {
 		return Median(nil)
+	}
+	known := lists.Filter(valued, Estimate.Known)
+	if len(known) == 0 {
+		known = valued
 	}
 	sum := func(es []Estimate) Estimate {
 		s := Estimate{N: es[0].N, Sessions: es[0].Sessions}
@@ -140,12 +144,8 @@ func Mean(es []Estimate) Estimate {
 		}
 		return s
 	}
-	all := sum(valued)
-	of := all
-	if known := lists.Filter(valued, Estimate.Known); len(known) > 0 && sum(known).Center >= 0.9*all.Center {
-		of = sum(known)
-	}
-	return of.Scale(all.Center / float64(len(valued)) / of.Center)
+	of := sum(known)
+	return of.Scale(sum(valued).Center / float64(len(valued)) / of.Center)
 }
 
 // MarshalJSON writes center, lo, hi and n; unknown values are null.

@@ -242,7 +242,7 @@ func (s *Series) sayResult(w *document.Document, rows []series.Row, r Results) {
 	}
 	switch {
 	case !r.L.Known() && slices.ContainsFunc(rows, series.Row.Known):
-		fmt.Fprintln(w, "L has no interval: rows with too few launches for one make up more than a tenth of it. Let it run longer.")
+		fmt.Fprintln(w, "L has no interval: more than a tenth of it is of caches or memory of which no row has launches enough. Let it run longer.")
 	case !r.L.Known():
 		fmt.Fprintln(w, "Not fit for use: there are too few launches for an interval. Let it run longer.")
 	case r.L.Hi > mostApart*r.L.Lo:

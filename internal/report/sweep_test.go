@@ -225,7 +225,7 @@ func TestSeriesText(t *testing.T) {
 	check.Golden(t, textOf(s.Document()), "series.txt") // L(8KB,4) is the mean of four rows of the paper's table
 	known := s.Results.L
 	s.Results.L = fit.Unbounded(known.Center)
-	contains.All(t, textOf(s.Document()), "L(8KB,4) = 3816 ns  [too few samples]  mean over k\nL has no interval: rows with too few launches for one make up more than a tenth of it.")
+	contains.All(t, textOf(s.Document()), "L(8KB,4) = 3816 ns  [too few samples]  mean over k\nL has no interval: more than a tenth of it is of caches or memory of which no row has launches enough.")
 	s.Results.L = known
 	s.Concurrent, s.Provenance.Allowed = false, numa.SetOf(0, 1, 2, 3)
 	for i := range 4 {

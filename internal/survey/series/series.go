@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -235,8 +236,8 @@ func (r Request) Conclude(m *numa.Machine, f *params.File) (res Result) {
 	if len(res.Rows) < len(r.K) {
 		res.Over = lists.Map(res.Rows, k)
 	}
-	res.L = fit.Mean(lists.Map(res.Rows, func(row Row) fit.Estimate { return row.Transfer }))
 	res.By = r.Regimes(m, res.Rows)
+	res.L = res.mean(func(row Row) fit.Estimate { return row.Transfer })
 	line := res.Rows
 	if slices.ContainsFunc(line, Row.Known) {
 		line = lists.Filter(line, Row.Known)
@@ -252,8 +253,34 @@ func (r Request) Conclude(m *numa.Machine, f *params.File) (res Result) {
 		res.Y = y.Time
 	}
 	res.C = fit.Copy(res.L, res.Y)
-	res.Copy = fit.Mean(lists.Map(res.Rows, func(row Row) fit.Estimate { return row.Copy }))
+	res.Copy = res.mean(func(row Row) fit.Estimate { return row.Copy })
 	return res
+}
+
+// mean is the mean over k. Rows without an interval have the relative bounds of the others in the same caches;
+// if there are none, and such rows make up more than a tenth of the mean, it has no interval.
+func (res *Result) mean(of func(Row) fit.Estimate) fit.Estimate {
+	var es []fit.Estimate
+	for rows := res.Rows; len(rows) > 0; {
+		n := len(rows)
+		for _, in := range res.By {
+			if in.K[0] == rows[0].K {
+				n = 1 + slices.IndexFunc(rows, func(row Row) bool { return row.K == in.K[1] })
+			}
+		}
+		es, rows = append(es, slices.Repeat([]fit.Estimate{fit.Mean(lists.Map(rows[:n], of))}, n)...), rows[n:]
+	}
+	es = slices.DeleteFunc(es, func(e fit.Estimate) bool { return math.IsNaN(e.Center) })
+	mean, without := fit.Mean(es), 0.
+	for _, e := range es {
+		if !e.Known() {
+			without += e.Center
+		}
+	}
+	if without > 0.1*mean.Center*float64(len(es)) {
+		mean.Lo, mean.Hi = math.Inf(-1), math.Inf(1)
+	}
+	return mean
 }
 
 // An InState is the results in one state of the machine.

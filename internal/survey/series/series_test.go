@@ -2,6 +2,7 @@ package series
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
@@ -85,4 +86,22 @@ func TestRegimes(t *testing.T) {
 		}
 		check.Equal(t, got, tt.want, "got")
 	}
+}
+
+// Rows without an interval have the bounds of others in the same cache; a mean of which no row in memory has one has
+// none.
+func TestMean(t *testing.T) {
+	few, known := fit.Unbounded(100), fit.Estimate{Center: 100, Lo: 90, Hi: 120, N: 12}
+	try := func(memory fit.Estimate, want bool) {
+		t.Helper()
+		res := Result{Rows: []Row{{K: 1, Transfer: few}, {K: 2, Transfer: known}, {K: 4, Transfer: memory}},
+			By: []Regime{{K: [2]int{1, 2}}, {K: [2]int{4, 4}}}}
+		mean := res.mean(func(row Row) fit.Estimate { return row.Transfer })
+		check.True(t, mean.Known() == want && math.Abs(mean.Center-(200+memory.Center)/3) < 1e-9, "memory %+v: the mean is %+v", memory, mean)
+		check.True(t, !want || math.Abs(mean.Lo-0.9*mean.Center) < 1e-9, "memory %+v: the mean is %+v", memory, mean)
+	}
+	try(known, true)
+	try(few, false)
+	try(fit.Unbounded(10), true)
+	check.True(t, math.IsNaN(new(Result{Rows: []Row{{Transfer: fit.Median(nil)}}}).mean(func(row Row) fit.Estimate { return row.Transfer }).Center), "a mean of nothing")
 }
