@@ -94,10 +94,8 @@ func (b *Bench) team(p numa.Placement, where string, begin func(numa.Placement) 
 	if runtime.GOMAXPROCS(0) < procs {
 		runtime.GOMAXPROCS(procs)
 	}
-	var (
-		t   *setups.Team
-		err error
-	)
+	var t *setups.Team
+	var err error
 	if b.Simulation != nil {
 		t = b.Simulation.Team(p)
 	} else if t, err = begin(p); err != nil {

@@ -323,8 +323,8 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (re
 	first := r.firstCPU(index / r.sets) // launches of each set go through all first CPUs
 	launch.FirstCPU = max(first, 0)
 	r.File.Launches = append(r.File.Launches, launch)
-	if err := r.journal.begin(launch); err != nil {
-		return visits, 0, fatal{err}
+	if err := (entry{Launch: &launch}).write(r.journal); err != nil {
+		return visits, 0, fatal{fmt.Errorf("what launches find cannot be kept: %w", err)}
 	}
 	began := time.Now()
 	steal := provenance.StartSteal("/")

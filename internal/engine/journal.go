@@ -47,13 +47,6 @@ func newJournal(f *os.File) (*journal, error) {
 	return &journal{File: f, next: end, disk: disk}, err
 }
 
-func (j *journal) begin(l params.Launch) error {
-	if err := (entry{Launch: &l}).write(j); err != nil {
-		return fmt.Errorf("what launches find cannot be kept: %w", err)
-	}
-	return nil
-}
-
 // read calls take with every new line.
 func (j *journal) read(take func(entry)) error {
 	lines := bufio.NewReader(io.NewSectionReader(j, j.next, math.MaxInt64-j.next))

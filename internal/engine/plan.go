@@ -51,10 +51,7 @@ func (r *run) plan(elapsed time.Duration) {
 // least is the least number of launches. If cells are visited once, it is the first launch, the
 // launches that visit these cells, and the launches that visit doubtful cells again.
 func (r *run) least() int {
-	if r.parts == 0 {
-		return LeastLaunches
-	}
-	return 1 + r.parts + LeastLaunches - 1
+	return r.parts + LeastLaunches
 }
 
 // divide deals the cells that are visited once at random, whole groups at a time, among the launches from
@@ -121,10 +118,7 @@ func (r *run) ask() (again int) {
 // did not reach is due in the next ones.
 func (r *run) due(i int) bool {
 	p, turn := &r.cells[i], r.launch/r.sets
-	if !r.lacks(i) || r.Cells[i].Set != r.launch%r.sets {
-		return false
-	}
-	return p.part < 0 || p.part <= turn && !p.reached
+	return r.lacks(i) && r.Cells[i].Set == r.launch%r.sets && (p.part < 0 || p.part <= turn && !p.reached)
 }
 
 // lacks reports whether a cell is still to be visited: in a resumed session until it has the samples that
@@ -149,10 +143,7 @@ func (r *run) wait(ctx context.Context) error {
 
 // slice is the time of the current launch.
 func (r *run) slice() time.Duration {
-	launches := r.launches
-	if launches == 0 {
-		launches = r.sets * max(r.least(), r.spared())
-	}
+	launches := cmp.Or(r.launches, r.sets*max(r.least(), r.spared()))
 	if r.Over > r.Time {
 		return r.Time / time.Duration(launches)
 	}
@@ -246,11 +237,7 @@ func (r *run) order() []Visit {
 
 func (r *run) visitOf(i int) Visit {
 	c := &r.Cells[i]
-	hint := r.cells[i].hint
-	if hint == 0 {
-		hint = r.like[c.Like]
-	}
-	v := Visit{Survey: c.Survey, Key: c.Key, Hint: hint, cell: i}
+	v := Visit{Survey: c.Survey, Key: c.Key, Hint: cmp.Or(r.cells[i].hint, r.like[c.Like]), cell: i}
 	r.watched(&v)
 	return v
 }

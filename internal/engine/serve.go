@@ -134,7 +134,8 @@ func serve(ctx context.Context, o Order, journal io.Writer, open Open, now func(
 			return errors.Join(err, s.put(entry{Error: err.Error(), Refused: refused}))
 		}
 		choose.took(i, reading)
-		if err := s.found(i, reading); err != nil {
+		reading.At = float32(s.since().Seconds())
+		if err := s.put(entry{Cell: &o.Visits[i].Key, Sample: reading, Probe: o.Visits[i].Probe, Visit: i}); err != nil {
 			return err
 		}
 		if seen.ends(reading, s.since()) {
@@ -199,13 +200,6 @@ func (s *service) look(ctx context.Context, cpus []int) (ns, computed float64) {
 		}
 	}
 	return 0, 0
-}
-
-// found puts a visit's reading into the journal.
-func (s *service) found(visit int, r Reading) error {
-	v := &s.Visits[visit]
-	r.At = float32(s.since().Seconds())
-	return s.put(entry{Cell: &v.Key, Sample: r, Probe: v.Probe, Visit: visit})
 }
 
 // conclude puts the samplers' warnings and loads, and the end of the launch, into the journal.
