@@ -102,8 +102,7 @@ var suites = map[string]func(c *collective.Collective, l *Launch) string{
 func Suites() []string { return []string{"imb", "osu"} }
 
 func benchmark(c *collective.Collective, suite string) string {
-	i := slices.IndexFunc(c.Benchmarks, func(b collective.Benchmark) bool { return b.Suite == suite })
-	return c.Benchmarks[i].Name
+	return lists.Find(c.Benchmarks, func(b collective.Benchmark) bool { return b.Suite == suite }).Name
 }
 
 // sizes are the least and the largest size of a launch, in bytes.

@@ -59,11 +59,11 @@ func ReadManifest(r io.Reader, name string) (*Manifest, error) {
 		return nil, fmt.Errorf("%s: %w: suite %.20q", name, errNoPlan, m.With)
 	}
 	for i, c := range m.Components { // their environment is a command's
-		if known, there := mpi.ComponentNamed(c.Name); !there {
+		known, there := mpi.ComponentNamed(c.Name)
+		if !there {
 			return nil, fmt.Errorf("%s: %w: component %.20q", name, errNoPlan, c.Name)
-		} else {
-			m.Components[i] = known
 		}
+		m.Components[i] = known
 	}
 	for i, w := range m.Cells {
 		fine := collective.Named(w.Collective) != nil && w.P > 1 && w.P < 1<<30 && w.Bytes >= 0 && len(w.Options) > 0 && w.Options[0].Setting.Own()
