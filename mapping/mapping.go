@@ -192,17 +192,14 @@ func (m *Map) Used() int {
 }
 
 // Largest is the largest number of ranks on a node.
-func (m *Map) Largest() (most int) {
-	switch {
+func (m *Map) Largest() int {
+	switch round := m.plane * m.Nodes; {
 	case m.list != nil:
-		most = lists.Most(m.slots, func(slot int32) int { return int(slot) + 1 })
+		return lists.Most(m.slots, func(slot int32) int { return int(slot) + 1 })
 	case m.plane > 0:
-		round := m.plane * m.Nodes
-		most = m.Ranks/round*m.plane + min(m.Ranks%round, m.plane)
-	default:
-		most = (m.Ranks + m.Nodes - 1) / m.Nodes
+		return m.Ranks/round*m.plane + min(m.Ranks%round, m.plane)
 	}
-	return most
+	return (m.Ranks + m.Nodes - 1) / m.Nodes
 }
 
 // first is the first rank of a node in block order; Ranks for the node after the last.

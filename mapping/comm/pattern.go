@@ -214,10 +214,7 @@ func mg(p int, _ int64, to sends) {
 	sides := dims(p, 3)
 	share := 1.0
 	for level := range 8 {
-		every, shape := 1, append([]int{}, sides...)
-		if level > 4 { // at level 4 a process has one point in each dimension
-			every = 1 << (level - 4)
-		}
+		every, shape := 1<<max(0, level-4), slices.Clone(sides) // at level 4 a process has one point in each dimension
 		for d := range shape {
 			shape[d] = max(1, shape[d]/every)
 		}

@@ -67,9 +67,7 @@ func (d *drb) halved(processes []int, first int) (left, right []int) {
 	for i := range most {
 		seeds = append(seeds, processes[i*len(processes)/most])
 	}
-	for _, seed := range seeds {
-		starts = append(starts, d.grown(processes, seed, first))
-	}
+	starts = append(starts, lists.Map(seeds, func(seed int) []int { return d.grown(processes, seed, first) })...)
 	best, least := processes, int64(-1)
 	for _, start := range starts {
 		for i, p := range start {

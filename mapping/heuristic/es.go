@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/mapping/comm"
 )
 
@@ -76,9 +77,7 @@ func (s *search) shape(g *group) *shape {
 		return result
 	}
 	hops := int64(Hops(s.machine.heights[g.height-1]))
-	for _, child := range g.children {
-		result.children = append(result.children, s.shape(child))
-	}
+	result.children = lists.Map(g.children, s.shape)
 	if p := bits.Len(uint(sets - 1)); len(result.children) > p && same(result.children) {
 		result.children = result.children[:p] // no more children than processes are used
 	}

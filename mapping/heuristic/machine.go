@@ -71,10 +71,7 @@ func New(nodes, cores int, levels []string, between func(a, b int) int) (*Machin
 
 // grow builds the tree of groups.
 func (m *Machine) grow() {
-	var groups []*group
-	for core := range m.Cores {
-		groups = append(groups, &group{places: []int{core}})
-	}
+	groups := lists.Map(lists.Indices(m.Cores), func(core int) *group { return &group{places: []int{core}} })
 	for level := 0; len(groups) > 1; level++ {
 		var joined []*group
 		for _, g := range groups {

@@ -149,20 +149,13 @@ func (w *mwpm) joined(clusters []*cluster, n int) ([]*cluster, error) {
 		others, err := w.joined(rest, n)
 		return append(settled, others...), err
 	}
-	if n%2 == 0 {
-		pairs, _, err := w.paired(clusters, 0)
-		if err != nil {
-			return nil, err
-		}
-		return w.joined(pairs, n/2)
-	}
-	pairs, singles, err := w.paired(clusters, len(clusters)/n)
+	pairs, singles, err := w.paired(clusters, n%2*(len(clusters)/n))
 	if err != nil {
 		return nil, err
 	}
-	groups, err := w.joined(pairs, (n-1)/2)
-	if err != nil {
-		return nil, err
+	groups, err := w.joined(pairs, n/2)
+	if err != nil || n%2 == 0 {
+		return groups, err
 	}
 	// Each single joins a group, by a bipartite matching.
 	var edges []matching.Edge

@@ -167,10 +167,7 @@ func (s *solver) stage() bool {
 			s.reach(int32(v), outer, none)
 		}
 	}
-	for {
-		if s.scan() {
-			break
-		}
+	for !s.scan() {
 		if !s.adjust() {
 			return false
 		}
