@@ -27,16 +27,13 @@ func Var[T any](flags Flags, to *T, name, otherwise, usage string, read func(str
 
 // Word adds a flag whose value is one of words.
 func Word[T ~string](flags Flags, to *T, name, otherwise, usage string, words []string) {
-	*to = T(otherwise)
-	flags.Var(&value[T]{to: to, text: otherwise, words: words, read: func(text string) (T, error) {
+	Var(flags, to, name, otherwise, usage, func(text string) (T, error) {
 		if !slices.Contains(words, text) {
 			return "", fmt.Errorf("there is no %q; %s", text, spelling.Suggest(text, words))
 		}
 		return T(text), nil
-	}}, name, usage)
-	if otherwise != "" {
-		flags.Lookup(name).DefValue = strconv.Quote(otherwise)
-	}
+	}, words...)
+	flags.Lookup(name).Value.(*value[T]).optional = false
 }
 
 // Words are the possible values of a flag, for completion; nil if unknown.
