@@ -155,8 +155,7 @@ func (m *Machine) place(policy Policy, cpus []CPU, tau int) (Placement, error) {
 		return Placement{}, fmt.Errorf("%d workers cannot be placed: ask for at least 1", tau)
 	case tau > max(mostByTurns, m.Allowed.Len()):
 		return Placement{}, fmt.Errorf("%d workers cannot be placed on %d CPUs: ask for at most %d", tau, m.Allowed.Len(), max(mostByTurns, m.Allowed.Len()))
-	}
-	if len(cpus) == 0 {
+	case len(cpus) == 0:
 		return Placement{}, fmt.Errorf("no CPU to place workers on: choose from %v", m.Allowed)
 	}
 	memory := m.MemoryNodes()

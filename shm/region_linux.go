@@ -24,17 +24,15 @@ func mmap(n int, shared bool) ([]byte, error) {
 // Pages asks the kernel for huge pages (MADV_HUGEPAGE; HugeBytes is the result), or for none whatever
 // the kernel's setting (MADV_NOHUGEPAGE).
 func (r *Region) Pages(huge bool) error {
+	advice, pages := unix.MADV_NOHUGEPAGE, "no huge pages"
 	if huge {
-		if err := unix.Madvise(r.mem, unix.MADV_HUGEPAGE); err != nil {
-			return fmt.Errorf("asking for huge pages: %w", err)
-		}
+		advice, pages = unix.MADV_HUGEPAGE, "huge pages"
+	}
+	err := unix.Madvise(r.mem, advice)
+	if err == nil || !huge && err == unix.EINVAL { // the error of a kernel without huge pages
 		return nil
 	}
-	err := unix.Madvise(r.mem, unix.MADV_NOHUGEPAGE)
-	if err != nil && err != unix.EINVAL { // the error of a kernel without huge pages
-		return fmt.Errorf("asking for no huge pages: %w", err)
-	}
-	return nil
+	return fmt.Errorf("asking for %s: %w", pages, err)
 }
 
 // HugeBytes is the number of the region's bytes in huge pages, by /proc/self/smaps. The kernel counts by

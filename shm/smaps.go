@@ -11,10 +11,8 @@ import (
 // hugeBytes reads smaps and returns the number of bytes of [begin, end) in huge pages, anonymous or
 // shared.
 func hugeBytes(smaps io.Reader, begin, end uint64) (int, error) {
-	var (
-		from, to uint64  // of the current mapping
-		total    float64 // of the range
-	)
+	var from, to uint64 // of the current mapping
+	var total float64   // of the range
 	lines := bufio.NewScanner(smaps)
 	for lines.Scan() {
 		name, value, _ := strings.Cut(lines.Text(), " ")

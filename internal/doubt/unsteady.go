@@ -94,11 +94,7 @@ func unsteady(session int, launches []*params.Launch, sorted map[workersIn]bool)
 	}
 	if u.Looks = len(flags); u.Looks >= fewest {
 		u.Usual = fit.Median(flags).Center
-		for _, ns := range flags {
-			if math.Abs(math.Log2(ns/u.Usual)) >= 1 {
-				u.Apart++
-			}
-		}
+		u.Apart = len(lists.Filter(flags, func(ns float64) bool { return math.Abs(math.Log2(ns/u.Usual)) >= 1 }))
 	}
 	return u
 }

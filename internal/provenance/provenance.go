@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/sysfs"
 	"github.com/taulop/taulop/numa"
@@ -88,10 +89,7 @@ func Commit() string {
 	if !ok {
 		return ""
 	}
-	settings := make(map[string]string)
-	for _, s := range build.Settings {
-		settings[s.Key] = s.Value
-	}
+	settings := lists.ToMap(build.Settings, func(s debug.BuildSetting) (string, string) { return s.Key, s.Value })
 	commit := settings["vcs.revision"]
 	commit = commit[:min(12, len(commit))]
 	if commit != "" && settings["vcs.modified"] == "true" {

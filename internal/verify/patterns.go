@@ -83,13 +83,11 @@ func rooted(name string) func(p int) []variant {
 
 // LookupPattern finds a pattern by its name. The error for an unknown name has the nearest known one.
 func LookupPattern(name string) (Pattern, error) {
-	for _, p := range Patterns() {
-		if p.Name == name {
-			return p, nil
-		}
+	p := lists.Find(Patterns(), func(p Pattern) bool { return p.Name == name })
+	if p == nil {
+		return Pattern{}, fmt.Errorf("unknown pattern %q; %s", name, spelling.Suggest(name, PatternNames()))
 	}
-	return Pattern{}, fmt.Errorf("unknown pattern %q; %s",
-		name, spelling.Suggest(name, PatternNames()))
+	return *p, nil
 }
 
 // PatternNames are the names of all patterns, in their order.
