@@ -224,6 +224,11 @@ func WriteTables(w io.Writer, tables []Table) {
 	}
 }
 
+// Filled are the tables with rows.
+func Filled(tables ...Table) []Table {
+	return lists.Filter(tables, func(t Table) bool { return len(t.Rows) > 0 })
+}
+
 // WriteValues writes heads and rows with a comma or tab between cells. Short rows are filled up with
 // empty cells.
 func (t *Table) WriteValues(w io.Writer, separator rune) error {

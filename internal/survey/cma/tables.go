@@ -72,9 +72,7 @@ func Tables(f *params.File) (tables []view.Table) {
 	sizes = lists.Rising(sizes)
 	for _, policy := range f.Plan.Policies {
 		for _, s := range kinds {
-			if t := table(at, s, policy, sizes); len(t.Rows) > 0 {
-				tables = append(tables, t)
-			}
+			tables = append(tables, view.Filled(table(at, s, policy, sizes))...)
 		}
 	}
 	return tables

@@ -121,10 +121,7 @@ func Tables(f *params.File) (tables []view.Table) {
 		}
 		t.Add(f.Operation, pageCache(f.PageCache), view.Coefficient(start), view.Coefficient(speed), fmt.Sprintf("%.1f %%", 100*f.Residual))
 	}
-	if len(t.Rows) > 0 {
-		tables = append(tables, t)
-	}
-	return tables
+	return append(tables, view.Filled(t)...)
 }
 
 func pageCache(in bool) string {

@@ -36,8 +36,7 @@ func Tables(f *params.File) (tables []view.Table) {
 		}
 		tables = append(tables, t)
 	}
-	more := []view.Table{stepTable(Steps(f.Cells)), tamTable(f.Cells)}
-	return append(tables, lists.Filter(more, func(t view.Table) bool { return len(t.Rows) > 0 })...)
+	return append(tables, view.Filled(stepTable(Steps(f.Cells)), tamTable(f.Cells))...)
 }
 
 // Answer is the throughput of all of the longest copies within each level together, at the largest τ.

@@ -259,11 +259,9 @@ func (e *end) answer(o order) {
 		g = e.group.enter(o)
 	}
 	e.write([]byte{0})
-	var (
-		r     result
-		began time.Time
-		taken time.Duration
-	)
+	var r result
+	var began time.Time
+	var taken time.Duration
 	for i := 0; i < int(o.Warm+o.Times) && e.err == nil; i++ {
 		if i == int(o.Warm) && o.Operation == ignored {
 			stolen, cpu := e.ignore(int(o.Times) * int(o.Bytes))

@@ -112,10 +112,7 @@ func (w cells) hosts() []view.Table {
 			}
 		}
 	}
-	if len(t.Rows) == 0 {
-		return nil
-	}
-	return []view.Table{t}
+	return view.Filled(t)
 }
 
 // tam is Tam's parameters and their predictions of messages and broadcasts.
@@ -148,10 +145,7 @@ func (w cells) tam() []view.Table {
 			predicted.Add(view.Bytes(bytes), m.Packets(bytes), micros(m.PointToPoint(bytes)), micros(measured), micros(cost), equation)
 		}
 	}
-	if len(predicted.Rows) == 0 {
-		return []view.Table{lines}
-	}
-	return []view.Table{lines, predicted}
+	return view.Filled(lines, predicted)
 }
 
 func micros(ns float64) string { return view.Digits(ns/1e3, ns/1e5) }

@@ -92,10 +92,7 @@ func Tables(f *params.File) []view.Table {
 	if err != nil {
 		return nil
 	}
-	tables := []view.Table{levelTable(p)}
-	if moved := stateTable(p); len(moved.Rows) > 0 {
-		tables = append(tables, moved)
-	}
+	tables := append([]view.Table{levelTable(p)}, view.Filled(stateTable(p))...)
 	groups := FindGroups(p, f.Provenance.Levels)
 	if notes := append(slowNotes(p), first(groups, "So do %d more sets of CPUs, which -json lists.")...); len(notes) > 0 {
 		tables = append(tables, view.Table{Notes: notes})

@@ -114,11 +114,7 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 		cells = append(cells, c)
 	}
 	for _, k := range r.K {
-		// If time is short, long messages are left out.
-		tier := 0
-		if k*r.SegmentBytes > 4<<20 {
-			tier = 1
-		}
+		tier := lists.FalseFirst(k*r.SegmentBytes > 4<<20) // if time is short, long messages are left out
 		add(params.TransferCell, k, tier)
 		if r.SegmentBytes > 0 {
 			add(params.CopyCell, k, tier)

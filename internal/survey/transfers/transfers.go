@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -73,10 +74,7 @@ func (r Request) tier(k params.Key) int {
 		}
 		return copies + 1 + len(Common) + slices.IndexFunc(operators(r.Plan), func(o reduce.Operator) bool { return o.Name == k.Operator })
 	}
-	n := 0
-	if !segment {
-		n = 1
-	}
+	n := lists.FalseFirst(!segment)
 	first := k.Kind == params.MessageCell || k.Kind == params.ExchangeCell || k.Setup == params.Isolated || len(r.Setups) > 0 && k.Setup == r.Setups[0]
 	for _, later := range []bool{k.OffCache, !first && !segment, k.Placement == numa.Remote} {
 		if later {
