@@ -149,6 +149,14 @@ func refused(err error) error {
 	return usagef("%v", err)
 }
 
+// refusedBy makes a usage error of an error about a flag, which it names; nil of nil.
+func refusedBy(flag string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return usagef("%s: %v", flag, err)
+}
+
 // clusterFlags describe the nodes of ranks and the network between them.
 type clusterFlags struct {
 	nodes   int
@@ -219,10 +227,7 @@ func (n netFlag) network() (*model.Network, error) {
 		return nil, nil
 	}
 	network, err := readNetwork(n.of())
-	if err != nil {
-		return nil, usagef("-net: %v", err)
-	}
-	return network, nil
+	return network, refusedBy("-net", err)
 }
 
 // readNetwork reads a network. Published tables of TCP exclude two copies.

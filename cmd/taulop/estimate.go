@@ -165,12 +165,7 @@ func estimateRunFlags(flags *argument.Set) action {
 	flags.IntVar(&c.N, "N", 512, "rows and columns of the matrices on each rank, a `number`")
 	flags.IntVar(&c.P, "P", 1, "ranks, a square `number`")
 	share := flags.Bool("oversubscribe", false, "let ranks share CPUs; the scheduler then determines the times")
-	flags.Check(func() error {
-		if err := c.Check(); err != nil {
-			return usagef("-N, -P: %v", err)
-		}
-		return nil
-	})
+	flags.Check(func() error { return refusedBy("-N, -P", c.Check()) })
 	req.add(flags)
 	measuring.add(flags, 30*time.Second, "")
 	return func(ctx context.Context, out io.Writer, errOut *messages, _ []string) error {

@@ -373,11 +373,9 @@ func (s *sweptFile) read(errOut *messages) (*params.File, error) {
 
 // overheadsFlags is import -overheads.
 func overheadsFlags(flags *argument.Set) action {
-	var (
-		native  sweptFile
-		library *mpi.Library
-		output  output
-	)
+	var native sweptFile
+	var library *mpi.Library
+	var output output
 	pings := flags.String("overheads", "", "`file` of an MPI library's ping-pongs to take o(m) from")
 	native.add(flags, "the parameter `file` that has the transfers")
 	argument.Var(flags, &library, "as", "", "the MPI `library` whose transports the ping-pongs used: "+strings.Join(libraryNames(), ", "), mpi.Named, libraryNames()...)

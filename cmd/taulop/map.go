@@ -64,10 +64,7 @@ func mapFlags(flags *argument.Set) action {
 			return req.destination.put(out, report.ProcessMap(result))
 		}
 		return req.write(out, func(w io.Writer) error {
-			if err := result.WriteFor(req.format, result.Mapping(result.Best), w); err != nil {
-				return usagef("-format %s: %v", req.format, err)
-			}
-			return nil
+			return refusedBy("-format "+req.format, result.WriteFor(req.format, result.Mapping(result.Best), w))
 		})
 	}
 }

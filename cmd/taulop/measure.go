@@ -21,6 +21,7 @@ import (
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/series"
+	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -246,11 +247,7 @@ func names(all []setups.Setup) (ns []string) {
 }
 
 func (req *request) place(m *numa.Machine) (p numa.Placement, err error) {
-	if req.policy == numa.List {
-		p, err = m.PlaceOn(req.cpus, req.tau)
-	} else {
-		p, err = m.Place(req.policy, req.tau)
-	}
+	p, err = transfers.Place(m, -1, req.policy, req.cpus, req.tau)
 	if req.setup.Name == setups.Ping.Name {
 		p = m.Couple(p)
 	}

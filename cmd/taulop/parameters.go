@@ -148,10 +148,7 @@ func readGamma(path string) (*params.Gamma, error) {
 		return nil, nil
 	}
 	gamma, err := readText(path, params.ReadGammaText)
-	if err != nil {
-		return nil, usagef("-gamma: %v", err)
-	}
-	return gamma, nil
+	return gamma, refusedBy("-gamma", err)
 }
 
 // source describes a predictor's parameters, and sets noGamma.
@@ -193,10 +190,7 @@ func (p *parameterFlags) checkOperator(m *model.Predictor) error {
 	if m.Gamma != nil && len(m.Gamma.Operators) > 0 {
 		_, err = m.Gamma.Operator(p.choice.Operator)
 	}
-	if err != nil {
-		return usagef("-op: %v", err)
-	}
-	return nil
+	return refusedBy("-op", err)
 }
 
 // doubts are warnings about a predictor's costs. network is the network's file; "" if the machine's

@@ -88,10 +88,7 @@ func (req *tuneRequest) cells(ctx context.Context, errOut *messages, words []str
 	show, done := countProgress(errOut, "cell")
 	cells, err = plan.Predict(ctx, req.Predictor, req.library, req.collectives, req.P, req.M, all, show)
 	done()
-	if err != nil {
-		return nil, refused(err)
-	}
-	return cells, nil
+	return cells, refused(err)
 }
 
 // takeFrom takes from a plan the library, the collectives, and P and m unless flags give them.

@@ -14,11 +14,9 @@ import (
 
 // predictFlags is the subcommand.
 func predictFlags(flags *argument.Set) action {
-	var (
-		req  costRequest
-		test compare.Test
-		to   destination
-	)
+	var req costRequest
+	var test compare.Test
+	var to destination
 	req.add(flags, "1K:4M")
 	list := flags.Bool("list", false, "list all algorithms with their sources, and predict nothing")
 	flags.Lookup("params").Usage = "parameters of a machine, a `file`; a list of them puts machines side by side"

@@ -19,11 +19,9 @@ import (
 
 // reportFlags is the subcommand.
 func reportFlags(flags *argument.Set) action {
-	var (
-		output output
-		state  stateChoice
-		as     string
-	)
+	var output output
+	var state stateChoice
+	var as string
 	addAs(flags, &as)
 	md := flags.Bool("md", false, "Markdown, a page of each machine without its host's name, with figures as SVG files beside it")
 	state.add(flags, "each by itself; of a fleet means over all by their shares")
