@@ -75,9 +75,7 @@ func surveyFlags(s *survey.Survey) func(*argument.Set) action {
 			if err != nil {
 				return usagef("%v", err)
 			}
-			if req.time == 0 {
-				req.time = t.Time
-			}
+			req.time = cmp.Or(req.time, t.Time)
 			return req.measure(ctx, out, errOut, machine, s, t, surveyed(s, t))
 		}
 	}

@@ -101,7 +101,11 @@ func serve(ctx context.Context, o Order, journal io.Writer, open Open, now func(
 	}
 	began := now()
 	s := &service{Order: o, open: open, journal: journal, since: func() time.Duration { return now() - began }, samplers: make(map[string]Sampler)}
-	defer s.close()
+	defer func() {
+		for _, sampler := range s.samplers {
+			sampler.Close()
+		}
+	}()
 	alive := make(chan struct{})
 	defer close(alive)
 	go func() {
@@ -146,12 +150,6 @@ func serve(ctx context.Context, o Order, journal io.Writer, open Open, now func(
 		return nil
 	}
 	return s.conclude()
-}
-
-func (s *service) close() {
-	for _, sampler := range s.samplers {
-		sampler.Close()
-	}
 }
 
 // put writes a line to the journal, unless one before could not be written.

@@ -202,19 +202,14 @@ func (e *Estimate) Say(w *document.Document) {
 	if e.Extrapolated {
 		fmt.Fprintln(w, "~ beyond what was measured: the nearest pass stands, and messages and disks go on in a line")
 	}
-	fmt.Fprintf(w, "Costs are from %s.\n", e.from())
-	if e.States != "" {
-		fmt.Fprintln(w, e.States)
-	}
-}
-
-// from lists the first three sources of the phases' times.
-func (e *Estimate) from() string {
 	from := lists.Unique(lists.Map(e.Phases, func(p PhaseCost) string { return p.From }))
 	if len(from) > 3 {
 		from = append(from[:3], "…")
 	}
-	return strings.Join(from, "; ")
+	fmt.Fprintf(w, "Costs are from %s.\n", strings.Join(from, "; "))
+	if e.States != "" {
+		fmt.Fprintln(w, e.States)
+	}
 }
 
 // values has a row for each phase.

@@ -2,6 +2,7 @@ package provenance
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"io/fs"
 	"iter"
@@ -142,9 +143,7 @@ func deviceOf(s []byte) (d device, isMemory bool) {
 	}
 	d.filled = number(0x0c, 2) > 0
 	d.ratedMTs = speed(0x15, 0x54)
-	if d.mts = speed(0x20, 0x58); d.mts == 0 {
-		d.mts = d.ratedMTs
-	}
+	d.mts = cmp.Or(speed(0x20, 0x58), d.ratedMTs)
 	for _, at := range []int{0x10, 0x11} { // the slot, then its bank
 		if n := int(fields[at]); n > 0 && n <= len(text) && d.channel == "" {
 			d.channel = inChannel.FindString(text[n-1])

@@ -6,6 +6,7 @@
 package provenance
 
 import (
+	"cmp"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -103,9 +104,7 @@ func readSystem(p *Provenance, t tree) {
 	p.Kernel = t.Text("proc/sys/kernel/osrelease")
 	if words := strings.Fields(t.Text("proc/version")); len(words) >= 3 && words[0] == "Linux" {
 		p.OS = "linux"
-		if p.Kernel == "" {
-			p.Kernel = words[2]
-		}
+		p.Kernel = cmp.Or(p.Kernel, words[2])
 	}
 	p.Arch = t.Text("proc/sys/kernel/arch")
 	p.Clocksource = t.Text("sys/devices/system/clocksource/clocksource0/current_clocksource")

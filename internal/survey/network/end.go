@@ -264,8 +264,7 @@ func (e *end) answer(o order) {
 	var taken time.Duration
 	for i := 0; i < int(o.Warm+o.Times) && e.err == nil; i++ {
 		if i == int(o.Warm) && o.Operation == ignored {
-			stolen, cpu := e.ignore(int(o.Times) * int(o.Bytes))
-			taken, r.CPU = stolen, uint64(cpu+1)
+			taken = e.ignore(int(o.Times) * int(o.Bytes))
 		}
 		if o.Operation == alone {
 			e.await(e.waiting, func(bytes int) bool { return bytes >= len(e.in) })
@@ -300,12 +299,9 @@ const mostIgnored = 48 << 10
 
 // ignore computes on the CPU where the kernel receives until this number of bytes has come. It
 // returns the time that receiving took from the computation, without the CPU's usual losses.
-func (e *end) ignore(bytes int) (stolen time.Duration, cpu int) {
-	cpu = e.cpu
+func (e *end) ignore(bytes int) (stolen time.Duration) {
 	if receiver, err := e.receiver(); err == nil && receiver >= 0 && receiver != e.cpu {
-		if numa.Pin(receiver) == nil { // else it is not allowed
-			cpu = receiver
-		}
+		numa.Pin(receiver) // fails where it is not allowed
 		defer numa.Pin(e.cpu)
 	}
 	const quiet = 5 * time.Millisecond
@@ -318,12 +314,12 @@ func (e *end) ignore(bytes int) (stolen time.Duration, cpu int) {
 			e.err = err
 		case n >= bytes:
 			whole := time.Since(began)
-			return stolen - time.Duration(float64(lost)*float64(whole)/float64(quiet)), cpu
+			return stolen - time.Duration(float64(lost)*float64(whole)/float64(quiet))
 		case time.Since(began) > patience:
 			e.err = stuck()
 		}
 	}
-	return 0, cpu
+	return 0
 }
 
 // gaps reads the clock for a while and returns the sum of long gaps between readings.

@@ -270,7 +270,7 @@ type result struct {
 	Wrong uint8 // 1: received bytes differ from those sent
 	_     [7]byte
 	NS    uint64 // of stream, alone and ignored: time at the listening end
-	CPU   uint64 // of ignored: the CPU on which the kernel received, plus 1; 0: unknown
+	_     [8]byte
 }
 
 const resultBytes = 24
