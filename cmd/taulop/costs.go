@@ -98,10 +98,7 @@ func (req *costRequest) complete() (err error) {
 	if req.Ensemble.Known() {
 		req.Uncertainty = report.Uncertainty(f.File, c.Cluster)
 	}
-	if err := req.checkOperator(req.Predictor); err != nil {
-		return err
-	}
-	if err := req.reducing(); err != nil {
+	if err := cmp.Or(req.checkOperator(req.Predictor), req.reducing()); err != nil {
 		return err
 	}
 	req.Calls.Degree, req.Calls.Chunk = req.degree, req.chunk

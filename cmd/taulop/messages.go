@@ -132,9 +132,7 @@ func launchProgress(m *messages, budget time.Duration) (show func(engine.Progres
 		return fmt.Sprintf("%s: %d of %d cells, %v left", launch, p.Visited, p.Cells, max(0, p.Left.Round(time.Second)))
 	}
 	set, done := progress(m.progress, int(budget.Milliseconds()))
-	return func(p engine.Progress) {
-		set(text(p), int(min(max(0, budget-p.Left), budget).Milliseconds()))
-	}, done
+	return func(p engine.Progress) { set(text(p), int(min(max(0, budget-p.Left), budget).Milliseconds())) }, done
 }
 
 // countProgress shows progress over steps of similar duration.

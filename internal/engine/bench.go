@@ -189,8 +189,7 @@ func (b *Bench) dismiss(s *seat) {
 // Warnings are the warnings of all teams, each once.
 func (b *Bench) Warnings() []error {
 	all := slices.Concat(b.warnings, lists.Concat(b.teams, func(s *seat) []error { return s.Warnings() }))
-	same := lists.Groups(all, error.Error)
-	return lists.Map(same, func(of []error) error { return of[0] })
+	return lists.Map(lists.Groups(all, error.Error), func(of []error) error { return of[0] })
 }
 
 // Loads are the loads of all teams' arenas, by placement and τ.

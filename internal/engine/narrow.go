@@ -96,9 +96,7 @@ func (r *run) narrow(places []place) []place {
 	if !r.narrows() || !r.moves() {
 		return places
 	}
-	slices.SortStableFunc(places, func(a, b place) int {
-		return cmp.Or(a.tier-b.tier, cmp.Compare(a.worth, b.worth))
-	})
+	slices.SortStableFunc(places, func(a, b place) int { return cmp.Or(a.tier-b.tier, cmp.Compare(a.worth, b.worth)) })
 	if !r.narrowed {
 		r.fits, r.narrowed = 0, r.launch > 1 // visits of the first launch lacked hints
 		takes, mean := r.durations()

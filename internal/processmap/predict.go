@@ -147,10 +147,7 @@ func (p *program) cost(m *Mapping) error {
 		m.Seconds = &c.Seconds
 		return nil
 	}
-	times := make(map[*collective.Stage]float64)
-	for _, r := range p.rounds {
-		times[r.stage] = r.times
-	}
+	times := lists.ToMap(p.rounds, func(r round) (*collective.Stage, float64) { return r.stage, r.times })
 	sum := 0.0
 	for _, stage := range c.Stages {
 		seconds := times[stage.Stage] * stage.Seconds()

@@ -236,10 +236,7 @@ func (m *Machine) ordered(processes int, order mapping.Order) (Mapping, error) {
 // Tidy permutes groups of equal shape so that the first has the lowest process, for readers. If levels do not
 // overlap, the cost is the same.
 func (m *Machine) Tidy(at Mapping) Mapping {
-	on := make(map[int]int)
-	for process, place := range at {
-		on[place] = process
-	}
+	on := lists.Index(at, func(place int) int { return place })
 	tidy := make(Mapping, len(at))
 	lowest := func(g *group) int {
 		least := len(at) // without processes

@@ -23,9 +23,7 @@ import (
 var Survey = survey.Register(&survey.Survey{
 	Name: "cma", Doc: "single copies by the kernel, from process to process",
 	Decode: survey.Decoder[Request],
-	Plan: func(m *numa.Machine, p params.Plan) (survey.Request, error) {
-		return NewRequest(m, p), nil
-	},
+	Plan:   func(m *numa.Machine, p params.Plan) (survey.Request, error) { return NewRequest(m, p), nil },
 	Time: func(m *numa.Machine) time.Duration {
 		return usual + time.Duration(m.Concurrency())*time.Second/2 // to start processes
 	},

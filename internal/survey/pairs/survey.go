@@ -27,10 +27,8 @@ import (
 // Survey is pairs of cores.
 var Survey = survey.Register(&survey.Survey{
 	Name: "pairs", Doc: "one-way time between every two cores",
-	Decode: survey.Decoder[Request],
-	Plan: func(m *numa.Machine, p params.Plan) (survey.Request, error) {
-		return request(m), nil
-	},
+	Decode:   survey.Decoder[Request],
+	Plan:     func(m *numa.Machine, _ params.Plan) (survey.Request, error) { return request(m), nil },
 	Time:     func(m *numa.Machine) time.Duration { return max(survey.DefaultTime, request(m).Time(m)) },
 	Command:  &survey.Command{Help: help, Most: mostLaunches, Budget: " (default 10s, or up to 11 ms a pair where there are many)", Flags: flags},
 	Answer:   Answer,

@@ -209,10 +209,7 @@ func (r Request) Conclude(m *numa.Machine, f *params.File) (res Result) {
 	if err != nil {
 		return res
 	}
-	cells := make(map[params.Key]*params.Cell)
-	for i := range f.Cells {
-		cells[f.Cells[i].Key] = &f.Cells[i]
-	}
+	cells := lists.ToMap(f.Cells, func(c params.Cell) (params.Key, *params.Cell) { return c.Key, &c })
 	unknown := fit.Median(nil)
 	for _, k := range r.K {
 		c := cells[r.key(params.TransferCell, k)]
