@@ -203,6 +203,4 @@ func (m *Map) Largest() int {
 }
 
 // first is the first rank of a node in block order; Ranks for the node after the last.
-func (m *Map) first(node int) int {
-	return node*(m.Ranks/m.Nodes) + min(node, m.Ranks%m.Nodes)
-}
+func (m *Map) first(node int) int { return node*(m.Ranks/m.Nodes) + min(node, m.Ranks%m.Nodes) }

@@ -110,9 +110,7 @@ func (s CPUSet) Contains(cpu int) bool {
 }
 
 // And returns the CPUs that are in both sets.
-func (s CPUSet) And(other CPUSet) CPUSet {
-	return lists.Filter(s, other.Contains)
-}
+func (s CPUSet) And(other CPUSet) CPUSet { return lists.Filter(s, other.Contains) }
 
 // String writes the set in the kernel's format, "0-3,8".
 func (s CPUSet) String() string {

@@ -14,9 +14,7 @@ type Channel struct {
 }
 
 // stride keeps segments on lines of their own.
-func stride(segmentBytes int) int {
-	return (segmentBytes + lineBytes - 1) / lineBytes * lineBytes
-}
+func stride(segmentBytes int) int { return (segmentBytes + lineBytes - 1) / lineBytes * lineBytes }
 
 // headBytes is the memory of the flags, in whole pages: segments begin on a page.
 func headBytes(readers int) int {
@@ -62,9 +60,7 @@ type Sender struct {
 }
 
 // Sender returns the writer's end.
-func (c *Channel) Sender(w *Waiter) *Sender {
-	return &Sender{c: c, w: w, free: uint64(c.segments)}
-}
+func (c *Channel) Sender(w *Waiter) *Sender { return &Sender{c: c, w: w, free: uint64(c.segments)} }
 
 // Send copies src, at most a segment, into the next segment once every reader has emptied it. False:
 // told to stop meanwhile.

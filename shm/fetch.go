@@ -15,9 +15,7 @@ type Post struct {
 const PostBytes = 2 * lineBytes
 
 // NewPost lays a post into mem, zeroed and page-aligned, at offset off.
-func NewPost(mem []byte, off int) *Post {
-	return &Post{flagAt(mem, off), flagAt(mem, off+lineBytes)}
-}
+func NewPost(mem []byte, off int) *Post { return &Post{flagAt(mem, off), flagAt(mem, off+lineBytes)} }
 
 // Progress grows with every message.
 func (p *Post) Progress() uint64 { return p.offered.Load() + p.taken.Load() }

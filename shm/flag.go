@@ -48,9 +48,7 @@ func (f *Flag) Await(n uint64, w *Waiter) uint64 {
 
 // flagAt is the flag at offset off of mapped memory. Off is a multiple of lineBytes within mem, and mem
 // is page-aligned, so the flag is aligned and inside.
-func flagAt(mem []byte, off int) *Flag {
-	return (*Flag)(unsafe.Pointer(&mem[off : off+lineBytes][0]))
-}
+func flagAt(mem []byte, off int) *Flag { return (*Flag)(unsafe.Pointer(&mem[off : off+lineBytes][0])) }
 
 // A Waiter is a worker's way to wait: it spins on a core of its own, pauses if another worker has the
 // core's other hardware thread, and yields after a short spin with oversubscription. Each worker has its

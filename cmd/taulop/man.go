@@ -91,9 +91,7 @@ func writeManual(w io.Writer) {
 }
 
 // all is a command and its modes.
-func (c command) all() []command {
-	return append([]command{c}, lists.Map(c.modes, c.as)...)
-}
+func (c command) all() []command { return append([]command{c}, lists.Map(c.modes, c.as)...) }
 
 // calls are the usage lines of a help page.
 func (c command) calls() []string {

@@ -216,9 +216,7 @@ func (req *sweepRequest) complete(flags *argument.Set) error {
 }
 
 // setupNames are the names of all setups.
-func setupNames() []string {
-	return append(names(setups.All), setups.Sendrecv.Name, setups.Share.Name)
-}
+func setupNames() []string { return append(names(setups.All), setups.Sendrecv.Name, setups.Share.Name) }
 
 // setupList reads -setup.
 func setupList(list string) (names []string, err error) {

@@ -50,9 +50,7 @@ func (r *run) plan(elapsed time.Duration) {
 
 // least is the least number of launches. If cells are visited once, it is the first launch, the
 // launches that visit these cells, and the launches that visit doubtful cells again.
-func (r *run) least() int {
-	return r.parts + LeastLaunches
-}
+func (r *run) least() int { return r.parts + LeastLaunches }
 
 // divide deals the cells that are visited once at random, whole groups at a time, among the launches from
 // the second on: like cells are visited by several launches. If few launches were asked for, it leaves

@@ -217,9 +217,7 @@ func between(a, b fit.Estimate, at func(a, b float64) float64) fit.Estimate {
 }
 
 // fitted is a cost without an interval: errors of a fit do not apply to single times.
-func fitted(ns float64, from string) Cost {
-	return Cost{Estimate: fit.Unbounded(ns), From: from}
-}
+func fitted(ns float64, from string) Cost { return Cost{Estimate: fit.Unbounded(ns), From: from} }
 
 // disk is the time of a disk transfer, interpolated between measured sizes, and T_s + m·τ beyond them.
 func (m *Machine) disk(h *Phase) (Cost, error) {

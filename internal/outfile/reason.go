@@ -35,9 +35,7 @@ func MakeDir(path string) error {
 }
 
 // Reason explains why an existing file cannot be written.
-func Reason(err error) error {
-	return cmp.Or(refusal(err, "it", "it", "another name"), bare(err))
-}
+func Reason(err error) error { return cmp.Or(refusal(err, "it", "it", "another name"), bare(err)) }
 
 // refusal explains a refused write; nil for other errors.
 func refusal(err error, what, into, choose string) error {

@@ -357,6 +357,4 @@ func (s *Session) save() func(*params.File) error {
 	}
 }
 
-func refusef(format string, args ...any) error {
-	return engine.Refuse(fmt.Errorf(format, args...))
-}
+func refusef(format string, args ...any) error { return engine.Refuse(fmt.Errorf(format, args...)) }

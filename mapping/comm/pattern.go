@@ -57,9 +57,7 @@ func Lookup(name string) *Pattern {
 }
 
 // Names are the names of all patterns.
-func Names() (names []string) {
-	return lists.Map(Patterns, func(p Pattern) string { return p.Name })
-}
+func Names() (names []string) { return lists.Map(Patterns, func(p Pattern) string { return p.Name }) }
 
 // Matrix is the pattern for a number of ranks and the bytes of its largest messages. It fails for unsupported
 // numbers of ranks.

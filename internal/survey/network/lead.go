@@ -224,9 +224,7 @@ type part struct {
 }
 
 // whole is a batch's time by its messages, in ns.
-func (s span) whole(o order) float64 {
-	return float64(s.finish.Sub(s.start)) / float64(o.Times)
-}
+func (s span) whole(o order) float64 { return float64(s.finish.Sub(s.start)) / float64(o.Times) }
 
 // parts are by parameter. L here includes o, which Sample subtracts.
 var parts = map[string]part{
