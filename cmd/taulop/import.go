@@ -239,10 +239,7 @@ func readText[T any](path string, read func(io.Reader, string) (T, error)) (T, e
 		return none, usagef("%s is a parameter file of taulop already, and every command reads it as it is; this takes tables in the published text format", path)
 	}
 	t, err := infile.Read(path, read)
-	if err != nil {
-		return none, usageError(err.Error())
-	}
-	return t, nil
+	return t, refused(err)
 }
 
 // matrix imports a matrix of core-to-core-latency, and prints its groups of CPUs.

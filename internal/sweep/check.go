@@ -62,10 +62,7 @@ func Check(was *params.File, m *numa.Machine, peakGBs float64, budget time.Durat
 // all workers and with one, a segment's transfer with all workers and between two, and flags alone. With
 // bandwidth there are also copies from memory to memory.
 func significant(f *params.File, bandwidth bool) (keys []params.Key) {
-	first := ""
-	if len(f.Plan.Setups) > 0 {
-		first = f.Plan.Setups[0]
-	}
+	first := slices.Concat(f.Plan.Setups, []string{""})[0]
 	for _, policy := range f.Plan.Policies {
 		add := func(matches func(*params.Cell) bool) {
 			all := lists.Filter(f.Cells, func(c params.Cell) bool {

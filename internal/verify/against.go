@@ -267,9 +267,7 @@ func AgainstMeans(rows []Compared) []AgainstMean {
 }
 
 // meanError is the mean of a model's absolute errors.
-func meanError(rows []Compared, name string, candidate func(Compared) *Candidate) (mean float64) {
-	for _, r := range rows {
-		mean += math.Abs(of(candidate(r).Models, name).Error)
-	}
-	return mean / float64(len(rows))
+func meanError(rows []Compared, name string, candidate func(Compared) *Candidate) float64 {
+	sum := lists.Sum(rows, func(r Compared) float64 { return math.Abs(of(candidate(r).Models, name).Error) })
+	return sum / float64(len(rows))
 }

@@ -73,11 +73,8 @@ func Patterns() []Pattern {
 }
 
 func rooted(name string) func(p int) []variant {
-	return func(p int) (all []variant) {
-		for r := range p {
-			all = append(all, variant{fmt.Sprint(name, "-", r), r, 0})
-		}
-		return all
+	return func(p int) []variant {
+		return lists.Map(lists.Indices(p), func(r int) variant { return variant{fmt.Sprint(name, "-", r), r, 0} })
 	}
 }
 
@@ -111,10 +108,7 @@ func (pt Pattern) Cases(p int, ms []int, off bool, most int) (cases []Case, left
 	all := pt.variants(p)
 	taken := all
 	if most > 0 && len(all) > most {
-		taken = nil
-		for i := range most {
-			taken = append(taken, all[i*len(all)/most])
-		}
+		taken = lists.Map(lists.Indices(most), func(i int) variant { return all[i*len(all)/most] })
 	}
 	for _, v := range taken {
 		for _, m := range ms {

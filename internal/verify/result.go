@@ -39,25 +39,16 @@ type Launches struct {
 }
 
 // launches counts the file's launches by the kind of their samples.
-func (e *Experiment) launches() (n Launches) {
+func (e *Experiment) launches() Launches {
 	cases := lists.ToMap(e.Cases, func(c Case) (params.Key, bool) { return c.Key(), true })
-	parameters, schedules := make(map[int32]bool), make(map[int32]bool)
+	of := map[bool]map[int32]bool{false: {}, true: {}} // by whether a sample is of a case
 	for _, c := range e.File.Cells {
-		of := parameters
-		if cases[c.Key] {
-			of = schedules
-		}
 		for _, s := range c.Samples {
-			of[s.Launch] = true
+			of[cases[c.Key]][s.Launch] = true
 		}
 	}
-	for launch := range parameters {
-		if schedules[launch] {
-			n.Both++
-		}
-	}
-	n.Parameters, n.Schedules = len(parameters), len(schedules)
-	return n
+	both := lists.Filter(slices.Collect(maps.Keys(of[false])), func(launch int32) bool { return of[true][launch] })
+	return Launches{Parameters: len(of[false]), Schedules: len(of[true]), Both: len(both)}
 }
 
 func (e *Experiment) setting() Setting {

@@ -104,14 +104,9 @@ func (m *Machine) grow() {
 
 // within reports whether all cores of two groups are at a level or closer.
 func (m *Machine) within(level int, a, b *group) bool {
-	for _, p := range a.places {
-		for _, q := range b.places {
-			if int(m.between[p*m.Cores+q]) > level {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(a.places, func(p int) bool {
+		return slices.ContainsFunc(b.places, func(q int) bool { return int(m.between[p*m.Cores+q]) > level })
+	})
 }
 
 // moved is the same group of another node, `by` places farther.

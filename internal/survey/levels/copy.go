@@ -38,13 +38,10 @@ var Survey = survey.Register(&survey.Survey{
 })
 
 // lines are the names of a chart's lines, from the core outwards.
-func lines() (names []string) {
-	for _, from := range Order {
-		for _, to := range Order {
-			names = append(names, from+arrow+to)
-		}
-	}
-	return names
+func lines() []string {
+	return lists.Concat(Order, func(from string) []string {
+		return lists.Map(Order, func(to string) string { return from + arrow + to })
+	})
 }
 
 // A Request is c(m,τ) between levels of the memory.

@@ -31,10 +31,8 @@ type Slow struct {
 func FindSlow(p *params.Pairs) []Slow {
 	all := lists.Concat(p.Each(), slowAt)
 	byScore := func(a, b Slow) int { return cmp.Compare(a.Score, b.Score) }
-	slow := []Slow{}
-	for _, of := range lists.Groups(all, func(s Slow) [2]int { return [2]int{s.From, s.To} }) {
-		slow = append(slow, slices.MaxFunc(of, byScore))
-	}
+	pairs := lists.Groups(all, func(s Slow) [2]int { return [2]int{s.From, s.To} })
+	slow := append([]Slow{}, lists.Map(pairs, func(of []Slow) Slow { return slices.MaxFunc(of, byScore) })...)
 	slices.SortStableFunc(slow, func(a, b Slow) int { return byScore(b, a) })
 	return slow
 }
