@@ -138,8 +138,9 @@ func serve(ctx context.Context, o Order, journal io.Writer, open Open, now func(
 			return errors.Join(err, s.put(entry{Error: err.Error(), Refused: refused}))
 		}
 		choose.took(i, reading)
+		v := &o.Visits[i]
 		reading.At = float32(s.since().Seconds())
-		if err := s.put(entry{Cell: &o.Visits[i].Key, Sample: reading, Probe: o.Visits[i].Probe, Visit: i}); err != nil {
+		if err := s.put(entry{Cell: &v.Key, Sample: reading, Probe: v.Probe, Visit: i}); err != nil {
 			return err
 		}
 		if seen.ends(reading, s.since()) {

@@ -217,7 +217,9 @@ func (r Runs) fittedSizes() []int {
 // PatternRows are the measured cases with the predictions of lines and τ-Lop. lacking is the first
 // reason why one is missing.
 func (r Runs) PatternRows(models []Model, fits []PatternFit) (rows []PatternRow, lacking error) {
-	lines := lists.ToMap(fits, func(f PatternFit) (patternKey, fit.Line) { return patternKey{f.Name, f.P, f.OffCache}, f.Line })
+	lines := lists.ToMap(fits, func(f PatternFit) (patternKey, fit.Line) {
+		return patternKey{f.Name, f.P, f.OffCache}, f.Line
+	})
 	sizes := r.fittedSizes()
 	for _, of := range r.measured() {
 		row := PatternRow{Row: of, Pattern: PatternOf(of.Name), Fitted: slices.Contains(sizes, of.Bytes)}

@@ -55,7 +55,7 @@ const (
 // be accepted in all states of the pairs, and always at both ends of the pairs' intervals.
 func FindGroups(p *params.Pairs, known numa.Levels) (all []Groups) {
 	level := lists.Index(p.Levels, func(l params.PairLevel) string { return l.Name })
-	pairs := lists.ToMap(p.Pairs, func(pair params.Pair) ([2]int, *params.Pair) { return [2]int{pair.From, pair.To}, &pair })
+	pairs := lists.ToMap(p.Pairs, func(q params.Pair) ([2]int, *params.Pair) { return [2]int{q.From, q.To}, &q })
 	for _, l := range known {
 		at, measured := level[l.Name]
 		if !measured {
