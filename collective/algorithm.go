@@ -154,9 +154,7 @@ func Lookup(name string) (*Algorithm, error) {
 	_, nearestName, _ := strings.Cut(nearest, ":")
 	switch {
 	case err == nil && (nearest == "" || spelling.Edits(algorithm, nearestName) > max(1, len(algorithm)/3)):
-		for i, a := range candidates {
-			names[i] = a.Name
-		}
+		names = lists.Map(candidates, func(a *Algorithm) string { return a.Name })
 		return nil, fmt.Errorf("unknown algorithm %q; %s has %s", name, collective, strings.Join(names, ", "))
 	case nearest == "":
 		return nil, err

@@ -3,10 +3,8 @@ package collective
 // Alltoall has a block of every rank for every rank, in rank order: MPI_Alltoall.
 var Alltoall = &Collective{
 	Name: "alltoall", About: "each rank gets a block of its own from each rank", M: "the block of one rank for another",
-	Brings: sendsAll,
-	Promise: func(c Call, rank int) []Part {
-		return []Part{{Ranks: c.P, At: rank * c.M, Bytes: c.M}}
-	},
+	Brings:  sendsAll,
+	Promise: func(c Call, rank int) []Part { return []Part{{Ranks: c.P, At: rank * c.M, Bytes: c.M}} },
 	Default: "pairwise", Benchmarks: measured("Alltoall", "All-to-All Personalized Exchange"),
 }
 

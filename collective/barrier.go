@@ -55,9 +55,7 @@ func barrierDoubleRing(s *Schedule) {
 	}
 	s.add(2*p, 1, Stage{Phase: "ring", Peers: func(t int) Peers {
 		return Peers{First: t % p, Ranks: 1, Distance: 1}
-	}}, func(t, _ int) Message {
-		return Message{From: t % p, To: (t + 1) % p}
-	})
+	}}, func(t, _ int) Message { return Message{From: t % p, To: (t + 1) % p} })
 }
 
 // barrierRecursiveDoubling: partners at distance 1, 2, 4 … notify each other, log2 P stages. If P is no power
@@ -74,9 +72,7 @@ func barrierRecursiveDoubling(s *Schedule) {
 			return Message{From: i, To: i ^ n}
 		})
 	}
-	s.add(1, beyond, Stage{Phase: "fold out"}, func(_, i int) Message {
-		return Message{From: i, To: core + i}
-	})
+	s.add(1, beyond, Stage{Phase: "fold out"}, func(_, i int) Message { return Message{From: i, To: core + i} })
 	s.add(1, beyond, Stage{Phase: "answer"}, toCore)
 }
 

@@ -17,9 +17,7 @@ func init() {
 // bcastDown is a segmented broadcast down a tree: with k chunks, height h and fan-out g it has h + g(k−1)
 // stages.
 func bcastDown(treeOf func(Call) tree) func(*Schedule) {
-	return func(s *Schedule) {
-		s.pipeline("tree", false, s.down(treeOf(s.Call)))
-	}
+	return func(s *Schedule) { s.pipeline("tree", false, s.down(treeOf(s.Call))) }
 }
 
 // down is the flow of the whole message down a tree. Ranks send by MPI_Isend to all children at once, while

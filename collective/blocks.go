@@ -27,15 +27,11 @@ func (b blocks) span(in Buffer, first, end int) Span {
 }
 
 // groups is the shape of a stage in which n ranks send each group of n consecutive blocks.
-func (b blocks) groups(n int) []Batch {
-	return b.runs(n, 1, n)
-}
+func (b blocks) groups(n int) []Batch { return b.runs(n, 1, n) }
 
 // subtrees is the shape of the stage of a binomial tree in which every 2n-th rank sends its n-th neighbour
 // the n blocks of that neighbour's subtree.
-func (b blocks) subtrees(n int) []Batch {
-	return b.runs(n, 2, 1)
-}
+func (b blocks) subtrees(n int) []Batch { return b.runs(n, 2, 1) }
 
 // lower is the shape of a stage in which the first n of every 2n blocks are sent once.
 func (b blocks) lower(n int) []Batch {

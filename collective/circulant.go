@@ -4,6 +4,8 @@ import (
 	"math/bits"
 	"slices"
 	"sort"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 func init() {
@@ -29,14 +31,12 @@ type circulant struct {
 
 func circulantOf(p int) *circulant {
 	q := bits.Len(uint(p - 1))
-	g := &circulant{p: p, skip: make([]int, q+1), block: make([][]int8, p)}
+	g := &circulant{p: p, skip: make([]int, q+1)}
 	g.skip[q] = p
 	for k := q - 1; k >= 0; k-- {
 		g.skip[k] = (g.skip[k+1] + 1) / 2
 	}
-	for r := range p {
-		g.block[r] = g.receives(r)
-	}
+	g.block = lists.Map(lists.Indices(p), g.receives)
 	return g
 }
 

@@ -50,8 +50,6 @@ func (x exchanger) outsiders(s *Schedule, st Stage, message func(core, out int) 
 		if rows < 1 {
 			return
 		}
-		s.add(1, rows, st, func(_, row int) Message {
-			return message(x.rank(row), x.outside(row*(x.radix-1)+j))
-		})
+		s.add(1, rows, st, func(_, row int) Message { return message(x.rank(row), x.outside(row*(x.radix-1)+j)) })
 	}
 }

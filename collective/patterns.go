@@ -110,10 +110,8 @@ var (
 	CopiedCouples = &Algorithm{
 		Collective: &Collective{
 			Name: "copied-couples", About: "every other rank copies its message and gives it to its right neighbour", M: "a message",
-			Brings: Couples.Collective.Brings,
-			Promise: func(c Call, rank int) []Part {
-				return []Part{{From: rank - rank%2, Ranks: 1, Bytes: c.M}}
-			},
+			Brings:  Couples.Collective.Brings,
+			Promise: func(c Call, rank int) []Part { return []Part{{From: rank - rank%2, Ranks: 1, Bytes: c.M}} },
 		},
 		Name:   "pair",
 		Source: "an own copy, then taulop-2015, Fig. 19",

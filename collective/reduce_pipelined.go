@@ -15,9 +15,7 @@ func init() {
 
 // reduceUp is a segmented reduction up a tree, the reverse of bcastDown.
 func reduceUp(treeOf func(Call) tree) func(*Schedule) {
-	return func(s *Schedule) {
-		s.up("tree", treeOf(s.Call), s.Call.Root, 1, nil)
-	}
+	return func(s *Schedule) { s.up("tree", treeOf(s.Call), s.Call.Root, 1, nil) }
 }
 
 // reducePipeline: every rank reduces each chunk of its right neighbour and sends it to its left one while it

@@ -7,9 +7,7 @@ var ReduceScatter = &Collective{
 	Name: "reduce_scatter", About: "each rank gets its block of the ranks' vectors combined", M: "one rank's block, of P in a vector",
 	Reduces: true,
 	Brings:  sendsAll,
-	Promise: func(c Call, rank int) []Part {
-		return []Part{{Ranks: c.P, At: rank * c.M, Bytes: c.M, Reduced: true}}
-	},
+	Promise: func(c Call, rank int) []Part { return []Part{{Ranks: c.P, At: rank * c.M, Bytes: c.M, Reduced: true}} },
 	Default: "recursive-halving", Benchmarks: []Benchmark{
 		{Suite: "IMB", Name: "Reduce_scatter", Since: 2019},
 		{Suite: "IMB", Name: "Reduce_scatter", M: largestBlock},

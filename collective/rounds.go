@@ -91,11 +91,8 @@ func (s *Schedule) addRounds(messages []Message) {
 
 // patternOf is Exchange if any rank sends and receives.
 func patternOf(round []Message) Pattern {
-	sends := make(map[int]bool, len(round))
-	for _, m := range round {
-		sends[m.From] = true
-	}
-	if slices.ContainsFunc(round, func(m Message) bool { return sends[m.To] }) {
+	sends := lists.Counts(round, func(m Message) int { return m.From })
+	if slices.ContainsFunc(round, func(m Message) bool { return sends[m.To] > 0 }) {
 		return Exchange
 	}
 	return OneWay

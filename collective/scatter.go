@@ -3,11 +3,9 @@ package collective
 // Scatter has a block for every rank, in rank order: MPI_Scatter.
 var Scatter = &Collective{
 	Name: "scatter", About: "each rank gets its block from the root", M: "one rank's block",
-	Rooted: true,
-	Brings: rootSendsAll,
-	Promise: func(c Call, rank int) []Part {
-		return []Part{{From: c.Root, Ranks: 1, At: rank * c.M, Bytes: c.M}}
-	},
+	Rooted:  true,
+	Brings:  rootSendsAll,
+	Promise: func(c Call, rank int) []Part { return []Part{{From: c.Root, Ranks: 1, At: rank * c.M, Bytes: c.M}} },
 	Default: "binomial", Benchmarks: measured("Scatter"),
 }
 

@@ -177,9 +177,7 @@ const (
 	Temp // temporary buffer of the algorithm
 )
 
-func (b Buffer) String() string {
-	return [...]string{Send: "send", Recv: "recv", Temp: "temp"}[b]
-}
+func (b Buffer) String() string { return [...]string{Send: "send", Recv: "recv", Temp: "temp"}[b] }
 
 // Call has the parameters of a collective call.
 type Call struct {

@@ -246,9 +246,7 @@ func counted(p int, children func(n int) []subtree, child func(rank, i int, c su
 		}
 		return true
 	}
-	t.at = func(delay int) iter.Seq[int] {
-		return func(yield func(int) bool) { find(0, all, delay, yield) }
-	}
+	t.at = func(delay int) iter.Seq[int] { return func(yield func(int) bool) { find(0, all, delay, yield) } }
 	return t
 }
 
