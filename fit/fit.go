@@ -31,9 +31,7 @@ type Estimate struct {
 }
 
 // Unbounded is a value with an unknown interval.
-func Unbounded(v float64) Estimate {
-	return Estimate{Center: v, Lo: math.Inf(-1), Hi: math.Inf(1)}
-}
+func Unbounded(v float64) Estimate { return Estimate{Center: v, Lo: math.Inf(-1), Hi: math.Inf(1)} }
 
 // Median estimates the median of samples and its distribution-free confidence interval (order statistics,
 // at least 6 samples; Hoefler & Belli, SC15, section 3.1.3). samples is not changed.

@@ -137,9 +137,6 @@ func (d *density) apart(peaks []int, modes []Mode, i int) bool {
 		lower = b
 	}
 	few, many := d.window(d.valley(a, b)), d.window(lower)
-	if few+many == 0 {
-		return false
-	}
 	// The binomial probability that at most few of few+many values are in the valley's window, 1/2 each.
 	return few < many && mathx.BetaInc(0.5, float64(many), float64(few+1)) <= valleyError
 }

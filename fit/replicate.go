@@ -75,13 +75,8 @@ func (r Replicates) Scale(f float64) {
 }
 
 // filled leaves out sessions without values.
-func (r Replicates) filled() (some Replicates) {
-	for _, session := range r {
-		if len(session) > 0 {
-			some = append(some, session)
-		}
-	}
-	return some
+func (r Replicates) filled() Replicates {
+	return lists.Filter(r, func(session []float64) bool { return len(session) > 0 })
 }
 
 // medianError is the ratio of the standard errors of median and mean for normally distributed values:

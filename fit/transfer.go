@@ -49,9 +49,7 @@ func Copy(L, y Estimate) Estimate { return L.Sub(y) }
 
 // Concurrency is the memory concurrency A(τ) = τ·L(S,1)/L(S,τ), the number of transfers that the memory
 // carries at once: 1 for a serial channel, τ for a perfect one. Its interval is unknown if one of theirs is.
-func Concurrency(tau int, L1, Ltau Estimate) Estimate {
-	return L1.Div(Ltau).Scale(float64(tau))
-}
+func Concurrency(tau int, L1, Ltau Estimate) Estimate { return L1.Div(Ltau).Scale(float64(tau)) }
 
 // Bounds are p-values of L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), eq. (8): of the lower bound, which fails if Aτ transfers
 // cost less than τ, and of the upper, which fails if they cost more than A times τ transfers. They are 1 within

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // An Interval is a range of message sizes with the same cheapest algorithms.
@@ -63,12 +65,8 @@ func newInterval(m int, costs []Cost, margin float64) Interval {
 		in.To = m
 		return in
 	}
-	least := leastOf(costs)
-	for i, c := range costs {
-		if c.Seconds <= least*(1+max(margin, 1e-9)) {
-			in.Cheapest = append(in.Cheapest, i)
-		}
-	}
+	most := leastOf(costs) * (1 + max(margin, 1e-9))
+	in.Cheapest = lists.Filter(lists.Indices(len(costs)), func(i int) bool { return costs[i].Seconds <= most })
 	in.include(m, costs)
 	return in
 }

@@ -239,10 +239,8 @@ func (h *Hierarchy) costWithin(s *collective.Schedule, limit float64) (Cost, err
 		c.Mean += done[r] / float64(len(done))
 	}
 	c.Seconds = done[slowest]
-	c.Terms, c.Extrapolated = sim.criticalPath(slowest, c.Symbols), sim.extrapolated
-	for _, t := range c.Terms {
-		c.Extrapolated = c.Extrapolated || t.Extrapolated
-	}
+	c.Terms = sim.criticalPath(slowest, c.Symbols)
+	c.Extrapolated = sim.extrapolated || slices.ContainsFunc(c.Terms, func(t Term) bool { return t.Extrapolated })
 	if sim.usesNetwork && h.levels[h.network].gap == nil {
 		c.Spread = spreadBetweenNodes
 	}

@@ -49,9 +49,7 @@ func (p protocols) call(c *Cost) {
 }
 
 // computing is the term of n instructions of the library.
-func (p protocols) computing(n int) Term {
-	return Term{Count: Count{Fixed: n}, Parameter: Instruction}
-}
+func (p protocols) computing(n int) Term { return Term{Count: Count{Fixed: n}, Parameter: Instruction} }
 
 // Instruction is the letter of an instruction's time in terms.
 const Instruction = "i"

@@ -177,9 +177,7 @@ func each[T any](values []T, check func(T) error) error {
 	return nil
 }
 
-func repeated[T comparable](values []T) bool {
-	return len(lists.Unique(values)) < len(values)
-}
+func repeated[T comparable](values []T) bool { return len(lists.Unique(values)) < len(values) }
 
 // A rule is what keys of a kind may have.
 type rule struct {

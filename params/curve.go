@@ -78,9 +78,7 @@ type Table struct {
 
 // L is the time of a transfer of m bytes while tau are active, in seconds, and whether it is extrapolated;
 // see Curve.
-func (t *Table) L(m, tau int) (seconds float64, extrapolated bool) {
-	return t.Transfers.At(m, tau)
-}
+func (t *Table) L(m, tau int) (seconds float64, extrapolated bool) { return t.Transfers.At(m, tau) }
 
 // O is the overhead o(m) in seconds, before the first byte moves. Below the smallest size it is constant;
 // beyond the largest, too, because it grows in steps, but there it counts as extrapolated.

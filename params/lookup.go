@@ -343,9 +343,7 @@ func (g *grid) lone(m int) bool {
 }
 
 // listed lists numbers in a sentence.
-func listed(list []int) string {
-	return abridged(lists.Map(list, strconv.Itoa))
-}
+func listed(list []int) string { return abridged(lists.Map(list, strconv.Itoa)) }
 
 // curve is the grid's values in seconds. If cells are missing it returns the sizes with every τ, and an
 // error.

@@ -88,9 +88,7 @@ func (l *Loads) Add(o Loads) {
 func (l Loads) Known() bool { return l.Cached > 0 && l.Flushed > 2*l.Cached }
 
 // InCache is the share of the next messages' lines that is in a cache, 0 … 1.
-func (l Loads) InCache() float64 {
-	return min(max((l.Flushed-l.Next)/(l.Flushed-l.Cached), 0), 1)
-}
+func (l Loads) InCache() float64 { return min(max((l.Flushed-l.Next)/(l.Flushed-l.Cached), 0), 1) }
 
 // Loads are the loads of each placement and τ, from the launch with the median share in cache. The
 // largest share comes first.

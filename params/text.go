@@ -58,11 +58,8 @@ func ReadGammaText(r io.Reader, name string) (*Gamma, error) {
 	}
 	g := &Gamma{Doubt: text.doubt}
 	for i := range text.columns {
-		o := Operator{text.names[i], Curve{Sizes: text.sizes}}
-		for _, row := range text.rows {
-			o.Times = append(o.Times, row[i:i+1:i+1])
-		}
-		g.Operators = append(g.Operators, o)
+		times := lists.Map(text.rows, func(row []float64) []float64 { return row[i : i+1 : i+1] })
+		g.Operators = append(g.Operators, Operator{text.names[i], Curve{Sizes: text.sizes, Times: times}})
 	}
 	return g, nil
 }
@@ -133,9 +130,7 @@ func WriteGammaText(w io.Writer, g *Gamma) error {
 		}
 		names = append(names, o.Name)
 	}
-	return gammaText.write(w, names, sizes, func(i, column int) float64 {
-		return g.Operators[column].Times[i][0]
-	})
+	return gammaText.write(w, names, sizes, func(i, column int) float64 { return g.Operators[column].Times[i][0] })
 }
 
 // write writes a table that read accepts, else it fails.

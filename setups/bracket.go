@@ -162,10 +162,7 @@ func (c *clock) sees(ns float64) {
 
 // bracketed takes a look before every c.every-th group of rounds, and one after the last.
 func (c *clock) bracketed(w *worker, group int, last bool) bool {
-	if !last && group%c.every != 0 || last && group%c.every == 0 {
-		return true
-	}
-	return c.look(w)
+	return last == (group%c.every == 0) || c.look(w)
 }
 
 // bracketOf returns the look just before a run's first batch and the look just after its last. A look

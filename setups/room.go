@@ -80,9 +80,7 @@ func (f Fit) mostOfNodes() int64 {
 
 // Partly is a warning if each worker's arena, in bytes, is too small for all user data to come from
 // memory; else nil.
-func (f Fit) Partly(arena int) error {
-	return Partly("a worker's user buffers", arena, f.ArenaBytes)
-}
+func (f Fit) Partly(arena int) error { return Partly("a worker's user buffers", arena, f.ArenaBytes) }
 
 // Partly is a warning if `what`, a plural, walks through fewer bytes than wanted to come from memory;
 // else nil.

@@ -159,8 +159,6 @@ func (c Collective) repeat(ctx context.Context, t *Team, n, _ int) ([]float64, e
 // all runs would leave out what disturbs few of them, which the mean of a batch has.
 func thirds(runs []float64, err error) (batches []float64, _ error) {
 	parts := min(3, len(runs))
-	for i := range parts {
-		batches = append(batches, stats.Mean(runs[i*len(runs)/parts:(i+1)*len(runs)/parts]))
-	}
-	return batches, err
+	mean := func(i int) float64 { return stats.Mean(runs[i*len(runs)/parts : (i+1)*len(runs)/parts]) }
+	return lists.Map(lists.Indices(parts), mean), err
 }

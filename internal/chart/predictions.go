@@ -101,9 +101,7 @@ func models(rows []verify.Row, algorithm string, y func(r verify.Row, ns float64
 }
 
 // exactly is a value without an interval.
-func exactly(v float64) fit.Estimate {
-	return fit.Estimate{Center: v, Lo: v, Hi: v, N: math.MaxInt}
-}
+func exactly(v float64) fit.Estimate { return fit.Estimate{Center: v, Lo: v, Hi: v, N: math.MaxInt} }
 
 // verified are the chosen rows with a message: by default of the largest P and in cache, and of the most
 // frequent state of the machine.

@@ -10,10 +10,7 @@ import (
 
 // numbered reports whether the choice determines the numbers of profiles.
 func (f figure) numbered(all []profile) bool {
-	if len(f.Taus) > 0 {
-		return true
-	}
-	return slices.ContainsFunc(f.Variants, func(word string) bool {
+	return len(f.Taus) > 0 || slices.ContainsFunc(f.Variants, func(word string) bool {
 		called := lists.Filter(all, func(p profile) bool { return p.is(word) })
 		return len(distinct(called, numberOf)) < len(distinct(all, numberOf))
 	})

@@ -141,9 +141,7 @@ func judged(cells []*Cell, margin float64) Judged {
 		return j
 	}
 	j.predicted = true
-	slices.SortStableFunc(predicted, func(a, b *Cell) int {
-		return cmp.Compare(a.predicted(some), b.predicted(some))
-	})
+	slices.SortStableFunc(predicted, func(a, b *Cell) int { return cmp.Compare(a.predicted(some), b.predicted(some)) })
 	taken := predicted[0]
 	if own != nil {
 		against := own

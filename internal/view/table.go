@@ -249,9 +249,7 @@ func (t *Table) Headed() bool {
 }
 
 // Head is the name with its unit; it may be "".
-func (c Column) Head() string {
-	return strings.Trim(strings.TrimSpace(c.Name)+", "+c.Unit, ", ")
-}
+func (c Column) Head() string { return strings.Trim(strings.TrimSpace(c.Name)+", "+c.Unit, ", ") }
 
 func (t *Table) heads() (names []string) {
 	return lists.Map(t.Columns, func(c Column) string { return c.Name })
