@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -41,9 +42,7 @@ const (
 func (c Channel) String() string {
 	way := [...]string{Exchange: "⇄", OneWay: "→", Alone: ""}[c.Way]
 	if c.Source != Untouched || c.Destination != Untouched {
-		if way == "" {
-			way = "→"
-		}
+		way = cmp.Or(way, "→")
 		if c.Source != Untouched {
 			way = "°" + way
 		}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -124,10 +125,7 @@ func assessLogGP(trips []RoundTrip, latency fit.Estimate) (m LogGP, warnings []e
 	m.Gap, m.GapPerByte = line.Costs[0].Value, line.Costs[1].Value
 	single, bytes := singles[delayed.Bytes], delayed.Bytes
 	send := (delayed.Seconds-single)/float64(delayed.N-1) - delayed.Delay
-	receive := delayed.Receive
-	if receive == 0 {
-		receive = send
-	}
+	receive := cmp.Or(delayed.Receive, send)
 	m.Overhead, m.Measured = (send+receive)/2, latency
 	message := single/2 - float64(bytes-1)*m.GapPerByte
 	if m.Latency = message - send - receive; m.Latency < 0 && message > 0 {

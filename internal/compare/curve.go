@@ -62,9 +62,7 @@ type Point struct {
 
 // Curves are all transfers of a machine by setup, placement, cache (in before off) and m. L(m,1) is the
 // transfer between two processes (setup "isolated") if the file has it. Without transfers it fails.
-func Curves(name string, f *params.File) ([]Curve, error) {
-	return curvesOf(name, f, f.Transfers())
-}
+func Curves(name string, f *params.File) ([]Curve, error) { return curvesOf(name, f, f.Transfers()) }
 
 func curvesOf(name string, f *params.File, transfers []params.Transfers) ([]Curve, error) {
 	var curves []Curve

@@ -230,9 +230,7 @@ func sizesOf(messages map[load]fit.Estimate) []int {
 	return lists.Rising(lists.Map(slices.Collect(maps.Keys(messages)), func(l load) int { return l.bytes }))
 }
 
-func listed(list []int) string {
-	return printable.List(lists.Map(list, strconv.Itoa))
-}
+func listed(list []int) string { return printable.List(lists.Map(list, strconv.Itoa)) }
 
 // File is a parameter file with the channel within its nodes.
 func (c *Channel) File(offCache bool) *params.File {

@@ -493,6 +493,4 @@ func (p *parser) omission(benchmark string, line int, why string) error {
 }
 
 // split reads the columns of a comma-separated line, as in tables of OSU saved as CSV.
-func split(text string) []string {
-	return lists.Map(strings.Split(text, ","), strings.TrimSpace)
-}
+func split(text string) []string { return lists.Map(strings.Split(text, ","), strings.TrimSpace) }

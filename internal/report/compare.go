@@ -90,9 +90,7 @@ func sayConclusions(w *document.Document, tables []compare.Table) {
 	}
 }
 
-func tableTitle(t *compare.Table) string {
-	return channelTitle(t.Channel, t.Segment) + t.State.Title()
-}
+func tableTitle(t *compare.Table) string { return channelTitle(t.Channel, t.Segment) + t.State.Title() }
 
 func channelTitle(c compare.Channel, segment bool) string {
 	letter := "m"

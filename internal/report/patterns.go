@@ -29,10 +29,7 @@ func sayPatterns(d *verify.PatternResult, w *document.Document) {
 		off bool
 	}
 	for _, tested := range lists.Groups(verify.Tested(d.Rows), func(r verify.PatternRow) experiment { return experiment{r.P, r.OffCache} }) {
-		if fits := fitTable(d, tested[0].P, tested[0].OffCache); len(fits.Rows) > 0 {
-			w.Tables(fits)
-		}
-		w.Tables(patternTable(tested))
+		w.Tables(view.Filled(fitTable(d, tested[0].P, tested[0].OffCache), patternTable(tested))...)
 	}
 	writeErrors(w, " of all variants at these sizes", d.Means, verify.PatternModels, func(model string) string { return model })
 	fmt.Fprintf(w, "\n%s\n", machine(d.Provenance))

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -65,10 +66,7 @@ func (d *Published) say(w *document.Document) {
 
 // writeMeasured states the source of the measured times, and which of a row's times is compared.
 func (d *Published) writeMeasured(w *document.Document) {
-	version := d.Version
-	if version == "" {
-		version = "supposed to be " + d.Comparison.Library
-	}
+	version := cmp.Or(d.Version, "supposed to be "+d.Comparison.Library)
 	fmt.Fprintf(w, "measured: %s, %s; %d rows", d.Output, version, d.Rows)
 	if d.Noise > 0 {
 		fmt.Fprintf(w, ", %d flagged as noise and left out", d.Noise)

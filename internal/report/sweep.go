@@ -83,9 +83,7 @@ func writeCopies(w *document.Document, in []compare.Machine) {
 	plan := in[0].File.Plan
 	for _, setup := range plan.Setups {
 		for _, at := range places(plan) {
-			if t := copies(in, setup, at.Placement, at.OffCache); len(t.Rows) > 0 {
-				w.TablesAbove(t)
-			}
+			w.TablesAbove(view.Filled(copies(in, setup, at.Placement, at.OffCache))...)
 		}
 	}
 }

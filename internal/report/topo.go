@@ -244,9 +244,7 @@ func some(sets []numa.CPUSet) string {
 	return strings.Join(texts, " ")
 }
 
-func joined(sets []numa.CPUSet) numa.CPUSet {
-	return numa.SetOf(slices.Concat(sets...)...)
-}
+func joined(sets []numa.CPUSet) numa.CPUSet { return numa.SetOf(slices.Concat(sets...)...) }
 
 var binaryUnits = []string{"KiB", "MiB", "GiB", "TiB"}
 
