@@ -32,14 +32,10 @@ func TestRounds(t *testing.T) {
 			sends, receives := make(map[int]bool), make(map[int]bool)
 			least, most := 1<<30, 0
 			for m := range step.Messages() {
-				if sends[m.From] || receives[m.To] {
-					t.Fatalf("rank %d sends or %d receives twice in a round", m.From, m.To)
-				}
+				check.Need(t, !sends[m.From] && !receives[m.To], "rank %d sends or %d receives twice in a round", m.From, m.To)
 				sends[m.From], receives[m.To] = true, true
 				key := [2]int{m.From, m.To}
-				if want[key] != m.Bytes() {
-					t.Fatalf("%v: want %d bytes", m, want[key])
-				}
+				check.Need(t, want[key] == m.Bytes(), "%v: want %d bytes", m, want[key])
 				delete(want, key)
 				least, most = min(least, m.Bytes()), max(most, m.Bytes())
 			}
@@ -65,17 +61,14 @@ func TestRoundsOfAll(t *testing.T) {
 }
 
 func TestRoundsRefused(t *testing.T) {
-	for _, tt := range []struct {
-		messages []Envelope
-		says     string
-	}{
-		{[]Envelope{{0, 0, 1}}, "give two of the ranks 0 … 3"},
-		{[]Envelope{{0, 4, 1}}, "give two of the ranks 0 … 3"},
-		{[]Envelope{{0, 1, -1}}, "bytes from 0"},
-		{[]Envelope{{0, 1, 1}, {0, 1, 2}}, "twice"},
-		{[]Envelope{{0, 1, maxBytes}, {0, 2, 1}}, "in all"},
-	} {
-		contains.Error(t, must.Err(Rounds(4, tt.messages)), tt.says)
+	try := func(messages []Envelope, says string) {
+		t.Helper()
+		contains.Error(t, must.Err(Rounds(4, messages)), says)
 	}
+	try([]Envelope{{0, 0, 1}}, "give two of the ranks 0 … 3")
+	try([]Envelope{{0, 4, 1}}, "give two of the ranks 0 … 3")
+	try([]Envelope{{0, 1, -1}}, "bytes from 0")
+	try([]Envelope{{0, 1, 1}, {0, 1, 2}}, "twice")
+	try([]Envelope{{0, 1, maxBytes}, {0, 2, 1}}, "in all")
 	check.Error(t, must.Err(Rounds(-1, nil)), "messages among -1 ranks have rounds")
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
@@ -66,9 +67,7 @@ func calls(t *testing.T, a *Algorithm, try func(*Schedule)) {
 					}
 					s := must.Get(a.Schedule(c))
 					try(s)
-					if t.Failed() {
-						t.Fatalf("with %+v", s.Call)
-					}
+					check.Need(t, !t.Failed(), "with %+v", s.Call)
 				}
 			}
 		}
@@ -91,8 +90,7 @@ type machine struct {
 	seen     map[transmission]int
 }
 
-// touch notes in which stage, counted from 1, a byte was last read and written,
-// and by which of its messages.
+// touch notes in which stage, counted from 1, a byte was last read and written, and by which of its messages.
 type touch struct {
 	readIn, reader   int
 	writtenIn, write int
@@ -149,12 +147,9 @@ func (m *machine) run() {
 func (m *machine) checkRanks(n int, step Step, messages []Message) {
 	sends, receives := make([]int, len(m.buffers)), make([]int, len(m.buffers))
 	for _, msg := range messages {
-		if msg.Reduce != step.Reduce {
-			m.Errorf("stage %d: %+v reduces, its stage says %v", n, msg, step.Reduce)
-		}
-		if step.Pattern == Local != (msg.From == msg.To) && step.Pattern != Transfer {
-			m.Errorf("stage %d, %v: message from %d to %d", n, step.Pattern, msg.From, msg.To)
-		}
+		check.True(m, msg.Reduce == step.Reduce, "stage %d: %+v reduces, its stage says %v", n, msg, step.Reduce)
+		check.True(m, step.Pattern == Local == (msg.From == msg.To) || step.Pattern == Transfer,
+			"stage %d, %v: message from %d to %d", n, step.Pattern, msg.From, msg.To)
 		sends[msg.From]++
 		receives[msg.To]++
 		switch {
@@ -188,9 +183,8 @@ func (m *machine) send(n, i int, step Step, msg Message) []cell {
 		touched[at].readIn, touched[at].reader = n+1, i
 		key.first = data[0]
 	}
-	if before, again := m.seen[key]; again {
-		m.Errorf("stage %d: %+v was sent in stage %d already", n, msg, before)
-	}
+	before, again := m.seen[key]
+	check.True(m, !again, "stage %d: %+v was sent in stage %d already", n, msg, before)
 	m.seen[key] = n
 	return data
 }
@@ -223,9 +217,8 @@ func (m *machine) receive(n, i int, messages []Message, data []cell) {
 
 func (m *machine) at(n, rank int, s Span) ([]cell, []touch) {
 	buffer := m.buffers[rank][s.Buffer]
-	if s.Offset < 0 || s.Bytes < 0 || s.Offset+s.Bytes > len(buffer) {
-		m.Fatalf("stage %d: rank %d has no %+v; the buffer has %d bytes", n, rank, s, len(buffer))
-	}
+	check.Need(m, s.Offset >= 0 && s.Bytes >= 0 && s.Offset+s.Bytes <= len(buffer),
+		"stage %d: rank %d has no %+v; the buffer has %d bytes", n, rank, s, len(buffer))
 	return buffer[s.Offset : s.Offset+s.Bytes], m.touched[rank][s.Buffer][s.Offset : s.Offset+s.Bytes]
 }
 
@@ -248,9 +241,8 @@ func promise(s *Schedule, rank int) (want []cell) {
 
 // holds compares a rank's result with its promise.
 func (m *machine) holds(rank int) {
-	if got, want := m.buffers[rank][Recv], promise(m.schedule, rank); !slices.Equal(got, want) {
-		m.Fatalf("%s, %+v: rank %d has %+v, want %+v", m.schedule.Algorithm, m.schedule.Call, rank, got, want)
-	}
+	got, want := m.buffers[rank][Recv], promise(m.schedule, rank)
+	check.Need(m, slices.Equal(got, want), "%s, %+v: rank %d has %+v, want %+v", m.schedule.Algorithm, m.schedule.Call, rank, got, want)
 }
 
 // carryOut proves that a schedule keeps what it promises.
@@ -291,15 +283,13 @@ func ofAny(name string) *Algorithm { return named(append(All(), patterns...), na
 // elements.
 func checkSteps(t *testing.T, s *Schedule) {
 	for n, step := range s.Steps() {
-		if got := enumerated(step); !slices.Equal(got, step.Shape) {
-			t.Fatalf("%+v, stage %d: shape %v, messages %v", s.Call, n, step.Shape, got)
-		}
+		got := enumerated(step)
+		check.Need(t, slices.Equal(got, step.Shape), "%+v, stage %d: shape %v, messages %v", s.Call, n, step.Shape, got)
 		pairs, element := make(map[[2]int]bool), max(1, s.Call.Element)
 		for m := range step.Messages() {
 			pairs[[2]int{m.From, m.To}] = true
-			if m.Reduce && (m.Src.Offset%element != 0 || m.Dst.Offset%element != 0 || m.Bytes()%element != 0) {
-				t.Fatalf("%+v, stage %d: %+v cuts an element", s.Call, n, m)
-			}
+			check.Need(t, !m.Reduce || m.Src.Offset%element == 0 && m.Dst.Offset%element == 0 && m.Bytes()%element == 0,
+				"%+v, stage %d: %+v cuts an element", s.Call, n, m)
 		}
 		if step.Peers == nil {
 			continue
@@ -313,27 +303,21 @@ func checkSteps(t *testing.T, s *Schedule) {
 			}
 			want[[2]int{from, to}] = true
 		}
-		if !maps.Equal(pairs, want) {
-			t.Fatalf("%+v, stage %d: %v, want %v", s.Call, n, pairs, want)
-		}
+		check.Need(t, maps.Equal(pairs, want), "%+v, stage %d: %v, want %v", s.Call, n, pairs, want)
 	}
 }
 
 // A reduction followed by a broadcast is an allreduce.
 func TestJoin(t *testing.T) {
 	for p := 2; p < 14; p++ {
-		var parts []*Schedule
-		for _, name := range []string{"reduce:rabenseifner-halves", "bcast:split-binary"} {
-			s := must.Get(must.Get(Lookup(name)).Schedule(Call{P: p, M: 100, Chunk: 13}))
-			parts = append(parts, s)
-		}
+		parts := lists.Map([]string{"reduce:rabenseifner-halves", "bcast:split-binary"}, func(name string) *Schedule {
+			return must.Get(find(name).Schedule(Call{P: p, M: 100, Chunk: 13}))
+		})
 		parts[1].Blocking = true
 		s := Join(find("allreduce:reduce-bcast"), Call{P: p, M: 100}, parts...)
 		carryOut(t, s)
 		for n, step := range s.Steps() {
-			if step.Blocking != (n >= parts[0].Len()) {
-				t.Fatalf("P = %d: stage %d of %d is blocking: %v", p, n, s.Len(), step.Blocking)
-			}
+			check.Need(t, step.Blocking == (n >= parts[0].Len()), "P = %d: stage %d of %d is blocking: %v", p, n, s.Len(), step.Blocking)
 		}
 	}
 }
@@ -401,9 +385,7 @@ func checkBeside(t *testing.T, s *Schedule) {
 	from, to := func(m Message) int { return m.From }, func(m Message) int { return m.To }
 	for i, step := range steps {
 		if step.Pattern != Local {
-			if step.Beside != nil {
-				t.Fatalf("%s P=%d: stage %d is not local and beside another", s.Algorithm, s.Call.P, i)
-			}
+			check.Need(t, step.Beside == nil, "%s P=%d: stage %d is not local and beside another", s.Algorithm, s.Call.P, i)
 			continue
 		}
 		copy := ranks(i, from)
@@ -414,9 +396,8 @@ func checkBeside(t *testing.T, s *Schedule) {
 		if i+1 < len(steps) && steps[i+1].Pattern == OneWay && subset(copy, ranks(i+1, to)) {
 			beside = steps[i+1].Shape
 		}
-		if !slices.Equal(beside, step.Beside) {
-			t.Fatalf("%s P=%d root=%d m=%d: stage %d goes on beside %v, and says %v", s.Algorithm, s.Call.P, s.Call.Root, s.Call.M, i, beside, step.Beside)
-		}
+		check.Need(t, slices.Equal(beside, step.Beside),
+			"%s P=%d root=%d m=%d: stage %d goes on beside %v, and says %v", s.Algorithm, s.Call.P, s.Call.Root, s.Call.M, i, beside, step.Beside)
 	}
 }
 
@@ -427,4 +408,22 @@ func subset(a, b map[int]bool) bool {
 		}
 	}
 	return true
+}
+
+// Ranks copy their message to Recv and send it from there: the bytes that the receiver read in the last run.
+func TestCopiedPatternsSendWhatWasCopied(t *testing.T) {
+	for _, a := range []*Algorithm{CopiedCouples, CopiedPermutation} {
+		for p := 2; p <= 8; p += 2 {
+			s := must.Get(a.Schedule(Call{P: p, M: 17, Distance: 1}))
+			carryOut(t, s)
+			for n, step := range s.Steps() {
+				for msg := range step.Messages() {
+					own := msg.From == msg.To
+					check.True(t, own == (n == 0) && own == (msg.Src.Buffer == Send) && msg.Dst.Buffer == Recv && msg.Bytes() == 17,
+						"%s, P = %d, stage %d: %+v", a, p, n, msg)
+				}
+			}
+			check.Equal(t, s.Len(), 2, "%s, P = %d: stages", a, p)
+		}
+	}
 }

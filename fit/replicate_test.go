@@ -3,6 +3,7 @@ package fit
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/taulop/taulop/internal/lists"
@@ -40,9 +41,8 @@ func TestReplicatesEstimate(t *testing.T) {
 		t.Helper()
 		e := r.Estimate()
 		check.True(t, r.Center() == e.Center || math.IsNaN(r.Center()) && math.IsNaN(e.Center), "%s: centre %g", name, r.Center())
-		if math.IsNaN(e.Center) != math.IsNaN(center) || math.Abs(e.Center-center) > 1e-9 || e.Sessions != sessions || e.Known() != known {
-			t.Errorf("%s: %+v", name, e)
-		}
+		check.True(t, math.IsNaN(e.Center) == math.IsNaN(center) && !(math.Abs(e.Center-center) > 1e-9) && e.Sessions == sessions && e.Known() == known,
+			"%s: %+v", name, e)
 	}
 	try("nothing", nil, math.NaN(), 0, false)
 	try("five launches", Replicates{{1, 2, 3, 4, 5}}, 3, 0, false)
@@ -121,4 +121,131 @@ func TestAdjust(t *testing.T) {
 		}
 	}
 	check.Equal(t, rejected, 4, "rejected of %v", Adjust(p))
+}
+
+// drawn is a quantity of about 100 ns over n launches of one session, with the relative standard deviation
+// within; the session's values are multiplied by shift.
+func drawn(r *rand.Rand, n int, shift, within float64) Drawn {
+	center := func(value func() float64) float64 {
+		return Replicates{lists.Map(lists.Indices(n), func(int) float64 { return value() })}.Center()
+	}
+	var values []float64
+	d := Drawn{Replicates: n, Sessions: 1, Center: center(func() float64 {
+		values = append(values, 100*shift*math.Exp(within*r.NormFloat64()))
+		return values[len(values)-1]
+	})}
+	for range 40 {
+		d.Values = append(d.Values, center(func() float64 { return values[r.IntN(n)] }))
+	}
+	return d
+}
+
+// The coverage of the interval is near its level, even with few replicates.
+func TestBootstrapCovers(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 11))
+	for _, n := range []int{6, 11, 30} {
+		const tries = 400
+		covered := 0
+		for range tries {
+			d := drawn(random, n, 1, 0.2)
+			if e := Bootstrapped(d.Center, d.Values, n); e.Lo <= 100 && 100 <= e.Hi {
+				covered++
+			}
+		}
+		check.AtLeast(t, float64(covered)/tries, 0.90, "coverage of 95 %% intervals of %d replicates", n)
+	}
+	for _, e := range []Estimate{
+		Bootstrapped(1, []float64{1, 2, 3}, 2), // replicates
+		Bootstrapped(1, []float64{1}, 9),       // drawn
+		Bootstrapped(1, []float64{0, 1, 2}, 9), // no logarithm
+		Bootstrapped(0, []float64{1, 1, 2}, 9),
+	} {
+		check.True(t, !e.Known(), "%v is known", e)
+	}
+}
+
+// The rate of false positives is 5 %, even with few launches and with drift between sessions; a factor of 4 is found.
+func TestCompareDrawn(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 5))
+	for _, drift := range []float64{0, 0.2} {
+		const tries = 500
+		falsePositives, covered, found := 0, 0, 0
+		session := func(n int) Drawn { return drawn(random, n, math.Exp(drift*random.NormFloat64()), 0.1) }
+		for range tries {
+			a, b := session(7), session(11)
+			d := Test{Drift: drift}.CompareDrawn(a, b)
+			if d.P < 0.05 {
+				falsePositives++
+			}
+			if d.Lo <= 1 && 1 <= d.Hi {
+				covered++
+			}
+			b.Center *= 4
+			for i := range b.Values {
+				b.Values[i] *= 4
+			}
+			if (Test{Drift: drift}).CompareDrawn(a, b).P < 0.05 {
+				found++
+			}
+		}
+		check.AtMost(t, falsePositives, tries/12, "drift %g, %d tries: false positives", drift, tries)
+		check.AtLeast(t, min(covered, found), tries*9/10, "drift %g, %d tries: covered, and factors of 4 found", drift, tries)
+	}
+	d := (Test{}).CompareDrawn(drawn(random, 7, 1, 0.1), Drawn{Center: 50})
+	check.True(t, !d.Tested && d.P == 1 && d.Ratio < 1, "without samples: %+v", d)
+}
+
+// Launches that resemble each other widen the interval of one session, so that it holds the centre over all
+// sessions; independent ones leave it as it is.
+func TestPersistence(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	const cells, launches = 40, 30
+	sessions := func(alike float64) (held, raw, widened float64) {
+		const most = 50
+		for range most {
+			series, level := make([][]float64, cells), r.NormFloat64()
+			for range launches { // a level that stays for some ten launches
+				if r.Float64() < 0.1 {
+					level = r.NormFloat64()
+				}
+				for i := range series {
+					series[i] = append(series[i], 100*math.Exp(0.02*(alike*level+r.NormFloat64())))
+				}
+			}
+			a := Persistence(series)
+			for _, times := range series {
+				bare := Median(times)
+				e := bare.Persistent(a)
+				widened += e.Width() / bare.Width() / most / cells
+				if bare.Lo <= 100 && 100 <= bare.Hi {
+					raw += 1. / most / cells
+				}
+				if e.Lo <= 100 && 100 <= e.Hi {
+					held += 1. / most / cells
+				}
+			}
+		}
+		return held, raw, widened
+	}
+	held, raw, widened := sessions(0)
+	check.True(t, raw > 0.93 && held > 0.93 && widened < 1.05, "independent launches: %.2f held, %.2f times as wide", held, widened)
+	held, raw, widened = sessions(1)
+	check.True(t, held > 0.75 && held > raw+0.15 && widened > 1.3, "launches alike: %.2f held instead of %.2f, %.2f times as wide", held, raw, widened)
+}
+
+// Too few quantities, or launches of each, do not tell; nor do times that do not vary, or are 0.
+func TestPersistenceUnknown(t *testing.T) {
+	steps := func(cells, launches int, time float64) [][]float64 {
+		times := lists.Map(lists.Indices(launches), func(i int) float64 { return time * float64(1+i/5) })
+		return slices.Repeat([][]float64{times}, cells)
+	}
+	check.True(t, Persistence(steps(leastSeries, leastInSeries, 1)) > 0.5, "steps of five launches")
+	for _, series := range [][][]float64{nil, steps(leastSeries-1, leastInSeries, 1), steps(leastSeries, leastInSeries-1, 1), steps(leastSeries, leastInSeries, 0)} {
+		check.Equal(t, Persistence(series), 0, "of %d quantities", len(series))
+	}
+	check.Equal(t, Persistence(slices.Repeat([][]float64{slices.Repeat([]float64{1}, leastInSeries)}, leastSeries)), 0, "of times that do not vary")
+	several := Estimate{Center: 2, Lo: 1, Hi: 4, N: 9, Sessions: 2}
+	check.Equal(t, several.Persistent(1), several, "several sessions")
+	check.Equal(t, Unbounded(2).Persistent(1), Unbounded(2), "no interval")
+	check.Equal(t, Estimate{Center: 2, Lo: 1, Hi: 4, N: 4}.Persistent(1), Estimate{Center: 2, Lo: 0.5, Hi: 8, N: 4}, "four launches that are one")
 }

@@ -97,9 +97,7 @@ func TestRunsAreWhatMessagesSay(t *testing.T) {
 								}
 								next := 0
 								for _, run := range c.Runs(stage, repeat) {
-									if run.From != next {
-										t.Fatalf("a run from %d after %d", run.From, next)
-									}
+									check.Need(t, run.From == next, "a run from %d after %d", run.From, next)
 									for ; next < run.From+run.Repeat; next++ {
 										if want := counted(m, level, collective.Step{Stage: stage, Repetition: next}); run.Traffic != want {
 											t.Fatalf("%s of %d bytes, root %d, P = %d on %d nodes %s, %s, repetition %d of %d:\n%+v, want\n%+v", s.Algorithm, bytes,

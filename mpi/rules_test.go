@@ -56,9 +56,8 @@ func TestPosixLeavesRulesToTheOtherTree(t *testing.T) {
 	for p := 2; p < 12; p++ {
 		for _, m := range []int{1, 1000, 1023, 1024, 4096, 8191, 8192, 1 << 20, 1<<20 + 1} {
 			ruled := p == 4 && m >= 1024 && m < 8192 || p == 8 && m <= 1<<20
-			if got := tree.choice(collective.Bcast, p, m, 1); ruled != (got == "") || !ruled && got != "MPIR_bcast_release_gather" {
-				t.Errorf("P = %d, m = %d: %q", p, m, got)
-			}
+			got := tree.choice(collective.Bcast, p, m, 1)
+			check.True(t, ruled == (got == "") && (ruled || got == "MPIR_bcast_release_gather"), "P = %d, m = %d: %q", p, m, got)
 			check.Equal(t, tree.choice(collective.Named("allreduce"), p, m, 8), "MPIR_allreduce_release_gather", "allreduce, P = %d, m = %d", p, m)
 		}
 	}
@@ -75,9 +74,8 @@ func TestCircGraph(t *testing.T) {
 			settings := func(name string) int {
 				return len(slices.DeleteFunc(must.Get(Tunable(name)).Settings(c, p, 1<<20), func(s Setting) bool { return s.Name != "circ_graph" }))
 			}
-			if offered := settings("mpich5.1") > 0; offered != want || settings("mpich4") > 0 { // MPICH 4 aborts on it
-				t.Errorf("%s, P = %d: circ_graph is offered: %v", c, p, offered)
-			}
+			offered := settings("mpich5.1") > 0 // MPICH 4 aborts on it
+			check.True(t, offered == want && settings("mpich4") == 0, "%s, P = %d: circ_graph is offered: %v", c, p, offered)
 		}
 	}
 	for c, want := range map[*collective.Collective]int{collective.Bcast: 8 - 1 + 3, collective.Reduce: 1 + 8 - 1 + 3, collective.Allgather: 1 + 8*7} {
@@ -227,9 +225,7 @@ func TestLibrariesChooseWhatRulesMean(t *testing.T) {
 			var text bytes.Buffer
 			must.Do(l.Write(&text, rules))
 			choose, err := read(l, text.Bytes())
-			if err != nil {
-				t.Fatalf("%v in\n%s", err, text.String())
-			}
+			check.Need(t, err == nil, "%v in\n%s", err, text.String())
 			for _, c := range l.Collectives() {
 				for p := 1; p < 45; p++ {
 					for _, m := range sizesAround(rules, c, p, r) {
@@ -238,9 +234,8 @@ func TestLibrariesChooseWhatRulesMean(t *testing.T) {
 							want, _ = l.Own(c, p, 1, m)
 						}
 						got, err := choose(c, p, m)
-						if err != nil || got != want {
-							t.Fatalf("%s: %s of %d B among %d: %v (%v), want %v, by\n%s", l.Version, c, m, p, got, err, want, text.String())
-						}
+						check.Need(t, err == nil && got == want,
+							"%s: %s of %d B among %d: %v (%v), want %v, by\n%s", l.Version, c, m, p, got, err, want, text.String())
 					}
 				}
 			}
@@ -320,9 +315,7 @@ func TestSplicedAgain(t *testing.T) {
 		must.Do(l.Write(&once, rules))
 		l = mpich4.OnBase(must.Get(ReadTree(bytes.NewReader(once.Bytes()), "once")))
 		must.Do(l.Write(&twice, rules))
-		if once.String() != twice.String() {
-			t.Fatalf("%s\n\nbecomes\n%s", once.String(), twice.String())
-		}
+		check.Need(t, once.String() == twice.String(), "%s\n\nbecomes\n%s", once.String(), twice.String())
 	}
 }
 
@@ -339,8 +332,7 @@ func TestSplicedIsQuickToSearch(t *testing.T) {
 	}
 	var text bytes.Buffer
 	must.Do(l.Write(&text, rules))
-	got := strings.NewReplacer(" ", "", "\n", "", "algorithm=MPIR_", "", "_intra_", " ").Replace(text.String())
-	contains.All(t, got,
+	contains.All(t, strings.NewReplacer(" ", "", "\n", "", "algorithm=MPIR_", "", "_intra_", " ").Replace(text.String()),
 		`"comm_size<=4":{"is_sendbuf_inplace=yes":{"Alltoall pairwise_sendrecv_replace":{}},"avg_msg_size<=4095":{"Alltoall scattered":{}},`+
 			`"avg_msg_size<=8192":{"Alltoall pairwise":{}},"avg_msg_size<=32768":{"Alltoall scattered":{}},"comm_size=any":{"Alltoall pairwise":{}}}`,
 		`"comm_size<=4":{"avg_msg_size<=4096":{"Reduce binomial":{}},"comm_size=any":{"Reduce reduce_scatter_gather":{}}}`,

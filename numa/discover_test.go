@@ -185,16 +185,14 @@ func TestFaultyTrees(t *testing.T) {
 // the other CPUs, no two CPUs are the same thread of a core, and workers can be placed on all.
 func checkMachine(t *testing.T, m *Machine) {
 	t.Helper()
-	if len(m.CPUs) == 0 || len(m.Allowed) == 0 || !slices.Equal(m.Allowed, SetOf(m.Allowed...)) || len(m.Allowed.And(m.Online())) != len(m.Allowed) {
-		t.Fatalf("%+v", m)
-	}
+	check.Need(t, len(m.CPUs) != 0 && len(m.Allowed) != 0 && slices.Equal(m.Allowed, SetOf(m.Allowed...)) && len(m.Allowed.And(m.Online())) == len(m.Allowed),
+		"%+v", m)
 	housed, threads := make(map[int]bool), make(map[CPU]bool)
 	for _, node := range m.Nodes {
 		for _, id := range node.CPUs {
 			cpu, online := m.CPU(id)
-			if housed[id] = true; !online || cpu.Node != node.ID {
-				t.Errorf("node %d has CPU %d, which is %+v", node.ID, id, cpu)
-			}
+			housed[id] = true
+			check.True(t, online && cpu.Node == node.ID, "node %d has CPU %d, which is %+v", node.ID, id, cpu)
 			threads[CPU{Core: cpu.Core, Thread: cpu.Thread}] = true
 		}
 	}
@@ -204,34 +202,27 @@ func checkMachine(t *testing.T, m *Machine) {
 	few := m.Levels(cores)
 	for _, level := range all {
 		for i, g := range level.Groups {
-			if len(g) < 2 || slices.ContainsFunc(level.Groups[:i], func(o CPUSet) bool { return slices.Equal(o, g) }) {
-				t.Errorf("level %q has the group %v alone or twice: %v", level.Name, g, level.Groups)
-			}
+			check.True(t, len(g) >= 2 && !slices.ContainsFunc(level.Groups[:i], func(o CPUSet) bool { return slices.Equal(o, g) }),
+				"level %q has the group %v alone or twice: %v", level.Name, g, level.Groups)
 		}
 	}
 	for i, a := range m.Allowed {
 		for _, b := range m.Allowed[i+1:] {
 			l := all.Of(a, b)
-			if l < 0 || l != all.Of(b, a) {
-				t.Fatalf("CPUs %d and %d are at level %d, or %d", a, b, l, all.Of(b, a))
-			}
+			check.Need(t, l >= 0 && l == all.Of(b, a), "CPUs %d and %d are at level %d, or %d", a, b, l, all.Of(b, a))
 			ca, _ := m.CPU(a)
 			cb, _ := m.CPU(b)
 			check.Equal(t, all[l].Name == Siblings, ca.Core == cb.Core, "CPUs %d and %d of cores %d and %d: %s", a, b, ca.Core, cb.Core, all[l].Name)
-			if cores.Contains(a) && cores.Contains(b) && few[few.Of(a, b)].Name != all[l].Name {
-				t.Errorf("CPUs %d and %d: %s among all, %s among cores", a, b, all[l].Name, few[few.Of(a, b)].Name)
+			if cores.Contains(a) && cores.Contains(b) {
+				check.Equal(t, few[few.Of(a, b)].Name, all[l].Name, "level of CPUs %d and %d among cores", a, b)
 			}
 		}
 	}
 	check.Equal(t, cores.Len(), m.Count().Cores, "first CPUs and cores")
 	for _, policy := range []Policy{Local, Spread, Remote} { // every machine with memory has these
 		p, err := m.Place(policy, len(m.Allowed)+1)
-		if err != nil && (len(m.MemoryNodes()) > 0 || strings.Contains(err.Error(), "\n")) {
-			t.Error(err)
-		}
-		if err == nil && (len(p.Workers) != len(m.Allowed)+1 || !p.Oversubscribed || m.CachedBytes(p) < 1) {
-			t.Errorf("%s: %+v", policy, p)
-		}
+		check.True(t, err == nil || len(m.MemoryNodes()) == 0 && !strings.Contains(err.Error(), "\n"), "%v", err)
+		check.True(t, err != nil || len(p.Workers) == len(m.Allowed)+1 && p.Oversubscribed && m.CachedBytes(p) >= 1, "%s: %+v", policy, p)
 	}
 }
 
@@ -259,9 +250,8 @@ func TestNoMachine(t *testing.T) {
 	file := t.TempDir() + "/file"
 	must.Do(os.WriteFile(file, nil, 0o600))
 	for _, root := range []string{"", t.TempDir(), t.TempDir() + "/missing", file} {
-		if m, err := Discover(root); err == nil || root != "" && !strings.Contains(err.Error(), root) {
-			t.Errorf("%q: got %v, %v; want an error that names it", root, m, err)
-		}
+		m, err := Discover(root)
+		check.True(t, err != nil && (root == "" || strings.Contains(err.Error(), root)), "%q: got %v, %v; want an error that names it", root, m, err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -30,14 +31,9 @@ func TestPin(t *testing.T) {
 	m := must.Get(numa.Discover("/"))
 	for _, cpu := range m.Allowed {
 		onThread(func() {
-			if err := numa.Pin(cpu); err != nil {
-				t.Error(err)
-				return
-			}
 			var got unix.CPUSet
-			if err := unix.SchedGetaffinity(0, &got); err != nil || got.Count() != 1 || !got.IsSet(cpu) {
-				t.Errorf("pinned to %d: the kernel says %v, %v", cpu, got, err)
-			}
+			err := errors.Join(numa.Pin(cpu), unix.SchedGetaffinity(0, &got))
+			check.True(t, err == nil && got.Count() == 1 && got.IsSet(cpu), "pinned to %d: the kernel says %v, %v", cpu, got, err)
 		})
 	}
 	// Pinned threads are gone: this one may still run anywhere.
@@ -45,9 +41,7 @@ func TestPin(t *testing.T) {
 	for _, cpu := range []int{-1, 1<<13 - 1, 1 << 13} {
 		onThread(func() {
 			err := numa.Pin(cpu)
-			if err == nil || cpu == 1<<13-1 && !errors.Is(err, unix.EINVAL) {
-				t.Errorf("CPU %d: got %v", cpu, err)
-			}
+			check.True(t, err != nil && (cpu != 1<<13-1 || errors.Is(err, unix.EINVAL)), "CPU %d: got %v", cpu, err)
 		})
 	}
 }
@@ -95,11 +89,9 @@ func TestMemory(t *testing.T) {
 		}
 		for _, place := range []func([]byte, int) error{numa.Bind, numa.Prefer} {
 			mem := mapped(t, pages)
-			if err := place(mem, node.ID); errors.Is(err, numa.ErrForbidden) {
-				t.Skip(err)
-			} else if err != nil {
-				t.Fatal(err)
-			}
+			err := place(mem, node.ID)
+			skip.If(t, errors.Is(err, numa.ErrForbidden), "%v", err)
+			must.Do(err)
 			contains.Error(t, numa.Verify(mem, node.ID, "arena"), "arena: page 0 of 5000")
 			for at := 0; at < len(mem); at += os.Getpagesize() {
 				mem[at], moved[at] = 1, byte(i)

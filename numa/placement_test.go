@@ -73,9 +73,8 @@ func TestPlace(t *testing.T) {
 		if p.Oversubscribed {
 			got += " oversubscribed"
 		}
-		if err != nil && !strings.Contains(err.Error(), want) || err == nil && got != want {
-			t.Errorf("%s: got %s, %v; want %s", name, got, err, want)
-		}
+		check.True(t, (err == nil || strings.Contains(err.Error(), want)) && (err != nil || got == want),
+			"%s: got %s, %v; want %s", name, got, err, want)
 	}
 	try("local fills cores before siblings", small(), numa.Local, nil, 6, "0/0/0 1/0/0 2/1/1 3/1/1 4/0/0 5/0/0")
 	try("spread deals", small(), numa.Spread, nil, 6, "0/0/0 2/1/1 1/0/0 3/1/1 4/0/0 6/1/1")
@@ -112,8 +111,7 @@ func TestPlace(t *testing.T) {
 	check.Equal(t, string(text), `{"cpu":0,"core":0,"thread":0,"package":0,"node":0,"user_node":0,"intermediate_node":4,"distance":30}`, "a worker")
 }
 
-// fleet is machines of many shapes, some with slow cores, and snapshots; each again without a third
-// of its CPUs.
+// fleet is machines of many shapes, some with slow cores, and snapshots; each again without a third of its CPUs.
 func fleet(t *testing.T) map[string]*numa.Machine {
 	all := map[string]*numa.Machine{"small": small()}
 	for _, s := range [][5]int{{1, 1, 8, 8, 2}, {1, 1, 16, 4, 1}, {2, 4, 2, 3, 2}, {2, 4, 1, 2, 1}, {1, 4, 1, 1, 2}} {
@@ -204,9 +202,8 @@ func TestPlacements(t *testing.T) {
 	for name, m := range fleet(t) {
 		n := m.Allowed.Len()
 		workers, cores := m.Concurrency(), m.Count().Cores
-		if workers < 1 || workers > cores || len(m.Kinds) == 0 && m.Quota == 0 && workers != cores {
-			t.Errorf("%s: %d workers by default on %d cores", name, workers, cores)
-		}
+		check.True(t, workers >= 1 && workers <= cores && (len(m.Kinds) != 0 || m.Quota != 0 || workers == cores),
+			"%s: %d workers by default on %d cores", name, workers, cores)
 		for _, policy := range numa.Policies {
 			for i, start := range append(m.FirstCPUs(), -1) {
 				p, err := m.PlaceFrom(start, policy, n+3)
@@ -218,9 +215,7 @@ func TestPlacements(t *testing.T) {
 					continue
 				}
 				t.Run(fmt.Sprint(name, " ", policy, " from ", start), func(t *testing.T) {
-					if start >= 0 && p.Workers[0].ID != start && !strings.HasPrefix(name, "part") {
-						t.Errorf("it begins at CPU %d", p.Workers[0].ID)
-					}
+					check.True(t, start < 0 || p.Workers[0].ID == start || strings.HasPrefix(name, "part"), "it begins at CPU %d", p.Workers[0].ID)
 					checkWorkers(t, m, p)
 					checkOrder(t, m, p, start)
 					for _, tau := range []int{1, 2, 3, 4, 7, 16, n / 2, workers, n, n + 3} {
@@ -250,29 +245,21 @@ func checkWorkers(t *testing.T, m *numa.Machine, p numa.Placement) {
 	for i, w := range p.Workers {
 		cpu, online := m.CPU(w.ID)
 		check.True(t, online && cpu == w.CPU && m.Allowed.Contains(w.ID), "worker %d is on %+v, which is not allowed or not what the machine has", i, w.CPU)
-		if i < m.Allowed.Len() && used[w.ID] {
-			t.Errorf("CPU %d has two workers while others have none", w.ID)
-		}
-		if cores[w.Core] && len(cores) < all {
-			t.Errorf("core %d has a second worker while only %d of %d cores have one", w.Core, len(cores), all)
-		}
+		check.True(t, i >= m.Allowed.Len() || !used[w.ID], "CPU %d has two workers while others have none", w.ID)
+		check.True(t, !cores[w.Core] || len(cores) >= all, "core %d has a second worker while only %d of %d cores have one", w.Core, len(cores), all)
 		used[w.ID], cores[w.Core] = true, true
 		if i < first {
 			kinds[kindOf(m, w.ID)] = true
 		}
-		if memory[w.Node] && w.UserNode != w.Node || !memory[w.UserNode] || !memory[w.IntermediateNode] {
-			t.Errorf("worker %d on node %d has buffers on nodes %d and %d", i, w.Node, w.UserNode, w.IntermediateNode)
-		}
+		check.True(t, (!memory[w.Node] || w.UserNode == w.Node) && memory[w.UserNode] && memory[w.IntermediateNode],
+			"worker %d on node %d has buffers on nodes %d and %d", i, w.Node, w.UserNode, w.IntermediateNode)
 		check.Equal(t, w.Distance, m.Distance(w.Node, w.IntermediateNode), "worker %d: distance", i)
 		for node := range memory {
-			if p.Policy == numa.Remote && memory[node] && m.Distance(w.Node, node) > w.Distance || p.Policy != numa.Remote && w.IntermediateNode != w.UserNode {
-				t.Errorf("worker %d on node %d writes to node %d", i, w.Node, w.IntermediateNode)
-			}
+			check.True(t, (p.Policy != numa.Remote || !memory[node] || m.Distance(w.Node, node) <= w.Distance) && (p.Policy == numa.Remote || w.IntermediateNode == w.UserNode),
+				"worker %d on node %d writes to node %d", i, w.Node, w.IntermediateNode)
 		}
 	}
-	if m.Quota == 0 && len(kinds) != 1 {
-		t.Errorf("the default number of workers is on cores of kinds %v", kinds)
-	}
+	check.True(t, m.Quota != 0 || len(kinds) == 1, "the default number of workers is on cores of kinds %v", kinds)
 }
 
 // checkOrder: among equal siblings and kinds of cores a group's workers follow each other and are
@@ -286,9 +273,8 @@ func checkOrder(t *testing.T, m *numa.Machine, p numa.Placement, start int) {
 			}
 			for _, n := range m.Nodes {
 				for _, o := range m.Nodes {
-					if may(n) && may(o) && m.Distance(n.ID, o.ID) > max(m.Distance(a.Node, b.Node), m.Distance(b.Node, a.Node)) {
-						t.Errorf("nodes %d and %d, and %d and %d are farther apart", a.Node, b.Node, n.ID, o.ID)
-					}
+					check.True(t, !may(n) || !may(o) || m.Distance(n.ID, o.ID) <= max(m.Distance(a.Node, b.Node), m.Distance(b.Node, a.Node)),
+						"nodes %d and %d, and %d and %d are farther apart", a.Node, b.Node, n.ID, o.ID)
 				}
 			}
 		}
@@ -327,9 +313,8 @@ func checkCouples(t *testing.T, m *numa.Machine, p numa.Placement) {
 	t.Helper()
 	byCPU := func(a, b numa.Worker) int { return a.ID - b.ID }
 	couples := m.Couple(p)
-	if !slices.Equal(slices.SortedFunc(slices.Values(p.Workers), byCPU), slices.SortedFunc(slices.Values(couples.Workers), byCPU)) {
-		t.Fatalf("τ = %d: couples have other workers: %s", len(p.Workers), places(couples))
-	}
+	check.Need(t, slices.Equal(slices.SortedFunc(slices.Values(p.Workers), byCPU), slices.SortedFunc(slices.Values(couples.Workers), byCPU)),
+		"τ = %d: couples have other workers: %s", len(p.Workers), places(couples))
 	if p.Policy == numa.Farthest {
 		return
 	}
@@ -356,9 +341,7 @@ func checkCouples(t *testing.T, m *numa.Machine, p numa.Placement) {
 			are++
 		}
 	}
-	if are < possible {
-		t.Errorf("τ = %d: %d couples are neighbours, %d can be: %s", len(p.Workers), are, possible, places(couples))
-	}
+	check.True(t, are >= possible, "τ = %d: %d couples are neighbours, %d can be: %s", len(p.Workers), are, possible, places(couples))
 }
 
 // The placements of machines like EPYC, and their number of CPUs at which placements may begin.
@@ -375,8 +358,7 @@ func TestPlacementsOfEPYC(t *testing.T) {
 	try(numatest.EPYC(1, 4, 1, 1, 2), 4, "[local spread remote across-nodes farthest]")
 }
 
-// Complexes with other sizes or caches, and nodes with other distances or without memory, are
-// different.
+// Complexes with other sizes or caches, and nodes with other distances or without memory, are different.
 func TestFirstCPUs(t *testing.T) {
 	try := func(name, want string, change func(m *numa.Machine)) {
 		t.Helper()
@@ -407,8 +389,7 @@ func TestCoresWithoutL3(t *testing.T) {
 			m.Caches[i].CPUs = numa.SetOf(0, 1, 2, 3)
 		}
 	}
-	p := must.Get(m.Place(numa.AcrossL3, 6))
-	check.Equal(t, places(p), "0/0/0 4/0/0 1/0/0 5/0/0 2/0/0 3/0/0", "places")
+	check.Equal(t, places(must.Get(m.Place(numa.AcrossL3, 6))), "0/0/0 4/0/0 1/0/0 5/0/0 2/0/0 3/0/0", "places")
 }
 
 // The default number of workers, on real machines and with quotas.

@@ -18,9 +18,8 @@ import (
 	"github.com/taulop/taulop/internal/test/snapshot"
 )
 
-// TestSnapshots compares the counts with an independent tool's. A change of one CPU's file does not
-// change them, and a warning names the file where others contradict it. Large machines' files are
-// changed with TAULOP_LONG only.
+// TestSnapshots compares the counts with an independent tool's. A change of one CPU's file does not change them, and
+// a warning names the file where others contradict it. Large machines' files are changed with TAULOP_LONG only.
 func TestSnapshots(t *testing.T) {
 	table := must.Get(os.ReadFile(filepath.Join(snapshot.Dir(t), "expected.tsv")))
 	expected := make(map[string]string)
@@ -42,9 +41,7 @@ func TestSnapshots(t *testing.T) {
 			}
 			whole := read(t)
 			checkMachine(t, whole)
-			if whole.LastLevelCacheBytes() <= 0 && len(whole.Caches) > 0 {
-				t.Error("no size of the last-level cache")
-			}
+			check.True(t, whole.LastLevelCacheBytes() > 0 || len(whole.Caches) == 0, "no size of the last-level cache")
 			online := whole.Online()
 			if len(online) > 24 && os.Getenv("TAULOP_LONG") == "" {
 				return
@@ -69,9 +66,8 @@ func TestSnapshots(t *testing.T) {
 						t.Run(fmt.Sprint(path.Base(path.Dir(file)), "/", path.Base(file), " of CPU ", cpu, " ", change), func(t *testing.T) {
 							m := read(t)
 							warned := slices.ContainsFunc(m.Unknown, func(u string) bool { return strings.Contains(u, "/"+path.Base(file)+" says ") })
-							if disputed := now != nil && disputes(files, file, string(was.Data), cpu, online); disputed && !warned {
-								t.Errorf("no warning, although other files contradict it: %q", m.Unknown)
-							}
+							disputed := now != nil && disputes(files, file, string(was.Data), cpu, online)
+							check.True(t, !disputed || warned, "no warning, although other files contradict it: %q", m.Unknown)
 						})
 						files[file] = was
 					}
@@ -82,8 +78,7 @@ func TestSnapshots(t *testing.T) {
 	}
 }
 
-// disputes reports whether a changed file contradicts another file of its CPU or of a CPU that shares
-// with it.
+// disputes reports whether a changed file contradicts another file of its CPU or of a CPU that shares with it.
 func disputes(files fstest.MapFS, file, was string, cpu int, online CPUSet) bool {
 	set := func(file string) CPUSet {
 		read := ParseMask

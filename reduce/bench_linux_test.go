@@ -60,8 +60,7 @@ func benchmark(b *testing.B, o *Operator, n int) {
 	b.ReportMetric(float64(batches[len(batches)/2].Nanoseconds())/float64(calls), "ns/median")
 }
 
-// mapped is memory in huge pages, which make one process as fast as the next. So has
-// reduce.c it.
+// mapped is memory in huge pages, which make one process as fast as the next. So has reduce.c it.
 func mapped(b *testing.B, n int) []byte {
 	const huge = 2 << 20
 	mem, err := unix.Mmap(-1, 0, n+2*huge, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)

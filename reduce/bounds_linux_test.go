@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/skip"
 )
 
 // Vectors that begin or end beside unmapped memory: the processor stops an access beyond them.
@@ -15,14 +18,10 @@ func TestBounds(t *testing.T) {
 	between := func() []byte {
 		size := (300*16/page + 1) * page
 		mem, err := unix.Mmap(-1, 0, size+2*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
-		if err != nil {
-			t.Skip(err)
-		}
+		skip.Error(t, err)
 		t.Cleanup(func() { unix.Munmap(mem) })
 		for _, guard := range [][]byte{mem[:page], mem[page+size:]} {
-			if err := unix.Mprotect(guard, unix.PROT_NONE); err != nil {
-				t.Skip(err)
-			}
+			skip.Error(t, unix.Mprotect(guard, unix.PROT_NONE))
 		}
 		return mem[page : page+size]
 	}
@@ -38,9 +37,8 @@ func TestBounds(t *testing.T) {
 		for n := range 301 {
 			func() {
 				defer func() {
-					if err := recover(); err != nil {
-						t.Fatalf("%s of %s, %d elements: %v", o.Name, o.version, n, err)
-					}
+					err := recover()
+					check.Need(t, err == nil, "%s of %s, %d elements: %v", o.Name, o.version, n, err)
 				}()
 				m := n * o.Element
 				o.Apply(inout[:m], in[:m])

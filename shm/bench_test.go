@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/numa"
 )
 
-// onCPUs runs f(0) and f(1) … at once on goroutines pinned to the first CPUs
-// that this process may use.
+// onCPUs runs f(0) and f(1) … at once on goroutines pinned to the first CPUs that this process may use.
 func onCPUs(tb testing.TB, n int, f func(worker int)) {
 	tb.Helper()
 	m, err := numa.Discover("/")
@@ -21,9 +21,7 @@ func onCPUs(tb testing.TB, n int, f func(worker int)) {
 	var wg sync.WaitGroup
 	for w := range n {
 		wg.Go(func() {
-			if err := numa.Pin(m.Allowed[w]); err != nil {
-				tb.Error(err)
-			}
+			check.NoError(tb, numa.Pin(m.Allowed[w]), "Pin")
 			f(w)
 		})
 	}

@@ -78,8 +78,7 @@ func TestChannelBlocks(t *testing.T) {
 	check.Equal(t, c.Progress(), 3+3+1, "progress")
 }
 
-// Flags must have lines of their own: a flag that shares one measures the
-// cache's quarrel, not the synchronisation.
+// Flags must have lines of their own: a flag that shares one measures the cache's quarrel, not the synchronisation.
 func TestFlagLayout(t *testing.T) {
 	check.Equal(t, unsafe.Sizeof(Flag{}), lineBytes, "bytes of a flag")
 	n, _ := ChannelBytes(3, 100, 5)
@@ -128,9 +127,7 @@ func TestBarrier(t *testing.T) {
 					b.Meet(id, round, w)
 				}
 				for other := range inside {
-					if inside[other].Load() < round {
-						t.Errorf("worker %d left round %d before worker %d came", id, round, other)
-					}
+					check.True(t, inside[other].Load() >= round, "worker %d left round %d before worker %d came", id, round, other)
 				}
 			}
 		})
@@ -149,10 +146,7 @@ func TestChannelBytesRefusesTheImpossible(t *testing.T) {
 func TestMapRefusesTheImpossible(t *testing.T) {
 	skip.If(t, runtime.GOOS != "linux", "mapping needs Linux")
 	for _, n := range []int{-1, 1 << 60} {
-		if r, err := Map(n); err == nil {
-			r.Close()
-			t.Errorf("mapped %d bytes", n)
-		}
+		check.Error(t, must.Err(Map(n)), "%d bytes are mapped", n)
 	}
 	r := must.Get(Map(1))
 	for range 2 {

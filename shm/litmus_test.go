@@ -15,11 +15,10 @@ import (
 	"github.com/taulop/taulop/internal/test/skip"
 )
 
-// Litmus tests of what transfers rely on: a worker that sees a raised flag sees what was
-// written before, and a reader that hands a segment back has read it. Hardware or a compiler
-// that reorders writes or reads would show here. amd64, and an emulator on it, reorder only a
-// store before a load; there a protocol is found to be wrong if it raises a flag too early or
-// hands back too early.
+// Litmus tests of what transfers rely on: a worker that sees a raised flag sees what was written before, and a reader
+// that hands a segment back has read it. Hardware or a compiler that reorders writes or reads would show here. amd64,
+// and an emulator on it, reorder only a store before a load; there a protocol is found to be wrong if it raises a
+// flag too early or hands back too early.
 
 const (
 	litmusRounds = 1_000_000 // of each case, if there is time for them
@@ -35,9 +34,7 @@ func litmus(tb testing.TB) (rounds int, end time.Time) {
 		rounds /= 20
 	}
 	limit, err := time.ParseDuration(cmp.Or(os.Getenv(litmusEnv), "500ms"))
-	if err != nil || limit <= 0 {
-		tb.Fatalf("%s: give a time like 10s, not %q", litmusEnv, os.Getenv(litmusEnv))
-	}
+	check.Need(tb, err == nil && limit > 0, "%s: give a time like 10s, not %q", litmusEnv, os.Getenv(litmusEnv))
 	return rounds, time.Now().Add(limit)
 }
 
@@ -95,8 +92,7 @@ func (p passing) run(tb testing.TB) (sent int, wrong string) {
 	return sent, wrong
 }
 
-// Every word of a message is there when its flag is, and is not overwritten before it
-// was read.
+// Every word of a message is there when its flag is, and is not overwritten before it was read.
 func TestLitmusMessages(t *testing.T) {
 	for _, p := range []passing{{segments: 1, readers: 1}, {segments: 2, readers: 1}, {segments: 8, readers: 1}, {segments: 2, readers: 3}} {
 		p.send, p.receive = (*Sender).Send, (*Receiver).Receive

@@ -16,8 +16,7 @@ import (
 	"github.com/taulop/taulop/internal/test/skip"
 )
 
-// active counts pages of mem that the kernel has on a list of active ones, as
-// /proc/kpageflags tells root.
+// active counts pages of mem that the kernel has on a list of active ones, as /proc/kpageflags tells root.
 func active(t *testing.T, mem []byte) (pages int) {
 	t.Helper()
 	const present, frame, onActive = 1 << 63, 1<<55 - 1, 1 << 6 // KPF_ACTIVE
@@ -58,9 +57,7 @@ func TestActivate(t *testing.T) {
 	// A byte more than whole pages: the last one counts.
 	Activate(mem[:len(mem)-os.Getpagesize()+1])
 	for i, b := range mem {
-		if b != byte(i/7) {
-			t.Fatalf("byte %d is %d after it, %d before", i, b, byte(i/7))
-		}
+		check.Need(t, b == byte(i/7), "byte %d is %d after it, %d before", i, b, byte(i/7))
 	}
 	err := Fetch(unix.Getpid(), make([]byte, 1), uintptr(unsafe.Pointer(&mem[0]))) // from the process itself
 	skip.If(t, err != nil, "fetching is forbidden: %v", err)
@@ -68,8 +65,7 @@ func TestActivate(t *testing.T) {
 	check.AtLeast(t, active(t, mem), pages-64, "active pages of %d", pages)
 }
 
-// Reach leaves memory as it is, wherever it begins and ends, with a hypervisor's page tables and
-// without.
+// Reach leaves memory as it is, wherever it begins and ends, with a hypervisor's page tables and without.
 func TestReach(t *testing.T) {
 	defer func(was func() bool) { shadowed = was }(shadowed)
 	mem := region(t, 5*4096)
@@ -83,9 +79,7 @@ func TestReach(t *testing.T) {
 		}
 	}
 	for i := range mem {
-		if mem[i] != byte(i%251) {
-			t.Fatalf("byte %d is another", i)
-		}
+		check.Need(t, mem[i] == byte(i%251), "byte %d is another", i)
 	}
 }
 

@@ -10,24 +10,20 @@ import (
 
 // The messages of mlognp-2009, section IV, and what extends the notation.
 func TestParse(t *testing.T) {
-	for _, tt := range []struct {
-		text string
-		want Message
-		back string
-	}{
-		{"1K8S", Message{1 << 10, 8, 4}, "1K8S"},
-		{"4K8S", Message{4 << 10, 8, 4}, "4K8S"},
-		{"16K512S", Message{16 << 10, 512, 4}, "16K512S"},
-		{"4k64s", Message{4 << 10, 64, 4}, "4K64S"},
-		{"1024K8S", Message{1 << 20, 8, 4}, "1M8S"},
-		{"96B8S", Message{96, 8, 4}, "96B8S"},
-		{"4K4S", Message{4 << 10, 4, 4}, "4K4S"},
-		{"4K64S8E", Message{4 << 10, 64, 8}, "4K64S8E"},
-		{"4K64S4E", Message{4 << 10, 64, 4}, "4K64S"},
-	} {
-		got := must.Get(Parse(tt.text))
-		check.True(t, got == tt.want && got.String() == tt.back, "%s: %+v, written %s; want %+v, %s", tt.text, got, got, tt.want, tt.back)
+	try := func(text string, want Message, back string) {
+		t.Helper()
+		got := must.Get(Parse(text))
+		check.True(t, got == want && got.String() == back, "%s: %+v, written %s; want %+v, %s", text, got, got, want, back)
 	}
+	try("1K8S", Message{1 << 10, 8, 4}, "1K8S")
+	try("4K8S", Message{4 << 10, 8, 4}, "4K8S")
+	try("16K512S", Message{16 << 10, 512, 4}, "16K512S")
+	try("4k64s", Message{4 << 10, 64, 4}, "4K64S")
+	try("1024K8S", Message{1 << 20, 8, 4}, "1M8S")
+	try("96B8S", Message{96, 8, 4}, "96B8S")
+	try("4K4S", Message{4 << 10, 4, 4}, "4K4S")
+	try("4K64S8E", Message{4 << 10, 64, 8}, "4K64S8E")
+	try("4K64S4E", Message{4 << 10, 64, 4}, "4K64S")
 	for _, large := range []Message{{4, 1<<30 + 4, 4}, {1<<30 + 4, 4, 4}} { // which Parse does not read back
 		contains.Error(t, large.Check(), "at the most")
 	}
@@ -68,9 +64,7 @@ func TestPackUnpack(t *testing.T) {
 		for i := range src {
 			if i%m.Stride < m.Element {
 				want = append(want, src[i])
-				if dst[i] != src[i] {
-					t.Fatalf("%s: byte %d is %d, was %d", text, i, dst[i], src[i])
-				}
+				check.Need(t, dst[i] == src[i], "%s: byte %d is %d, was %d", text, i, dst[i], src[i])
 			} else if dst[i] != 0 {
 				t.Fatalf("%s: byte %d between elements was written", text, i)
 			}

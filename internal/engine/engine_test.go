@@ -98,9 +98,8 @@ func TestFirstCPUs(t *testing.T) {
 	count := make(map[int]int)
 	for i, first := range m.firstCPUs {
 		count[first]++
-		if x.File.Launches[i].FirstCPU != first || i >= 3 && first != m.firstCPUs[i-3] {
-			t.Errorf("launch %d began at CPU %d, the file has %d: %v", i, first, x.File.Launches[i].FirstCPU, m.firstCPUs)
-		}
+		check.True(t, x.File.Launches[i].FirstCPU == first && (i < 3 || first == m.firstCPUs[i-3]),
+			"launch %d began at CPU %d, the file has %d: %v", i, first, x.File.Launches[i].FirstCPU, m.firstCPUs)
 	}
 	check.True(t, len(count) == 3 && count[0]+count[8]+count[16] == 7, "launches began at %v", count)
 	x = experiment(2, m)
@@ -114,18 +113,16 @@ func TestFirstCPUs(t *testing.T) {
 			check.Equal(t, int(s.Launch)%2, set, "set of launch %d", s.Launch)
 		}
 	}
-	if len(m.firstCPUs) != 12 || sets[[2]int{0, 0}] != 3 || sets[[2]int{0, 8}] != 3 || sets[[2]int{1, 0}] != 3 {
-		t.Errorf("launches of two sets by turns began at %v", m.firstCPUs)
-	}
+	check.True(t, len(m.firstCPUs) == 12 && sets[[2]int{0, 0}] == 3 && sets[[2]int{0, 8}] == 3 && sets[[2]int{1, 0}] == 3,
+		"launches of two sets by turns began at %v", m.firstCPUs)
 	x = experiment(2, m)
 	m.firstCPUs, x.Launches = nil, 6
 	must.Do(x.Run(context.Background()))
 	check.Slices(t, m.firstCPUs, slices.Repeat([]int{-1}, 6), "first CPUs where there are none to choose from")
 }
 
-// Every launch visits every cell once, in another order, with hints of earlier launches, and the centre
-// over launches is the machine's time. A launch also visits the probes at its beginning, middle and
-// end; these are no samples.
+// Every launch visits every cell once, in another order, with hints of earlier launches, and the centre over launches
+// is the machine's time. A launch also visits the probes at its beginning, middle and end; these are no samples.
 func TestLaunches(t *testing.T) {
 	m := newSimulated()
 	x := experiment(20, m)
@@ -134,9 +131,8 @@ func TestLaunches(t *testing.T) {
 	x.File.Provenance.Fill(true)
 	must.Do(x.Run(context.Background()))
 	check.True(t, m.conditions.Huge && m.conditions.Fill, "launches do not know that pages are to be huge and idle cores busy")
-	if m.launches != 7 || len(x.File.Launches) != 7 || !x.File.Complete || x.Missing() != nil {
-		t.Fatalf("%d launches, %d in the file, complete %t, %v", m.launches, len(x.File.Launches), x.File.Complete, x.Missing())
-	}
+	check.Need(t, m.launches == 7 && len(x.File.Launches) == 7 && x.File.Complete && x.Missing() == nil,
+		"%d launches, %d in the file, complete %t, %v", m.launches, len(x.File.Launches), x.File.Complete, x.Missing())
 	orders := make(map[string]bool)
 	for i, o := range m.orders {
 		var order []int
@@ -150,17 +146,15 @@ func TestLaunches(t *testing.T) {
 	}
 	check.Equal(t, len(orders), 7, "different orders")
 	for i, l := range x.File.Launches {
-		if l.MHz[1] != 3000+float64(i) || l.Begun != (params.Begun{Batches: 104, Late: 26}) || len(l.Probe) != 6 || l.Probe[0].Bytes != 4 || l.Probe[5].Bytes != 6 {
-			t.Errorf("launch %d: %+v", i, l)
-		}
+		check.True(t, l.MHz[1] == 3000+float64(i) && l.Begun == (params.Begun{Batches: 104, Late: 26}) && len(l.Probe) == 6 && l.Probe[0].Bytes == 4 && l.Probe[5].Bytes == 6,
+			"launch %d: %+v", i, l)
 	}
 	check.Equal(t, x.File.Cells[3].Samples[2].Workers, (params.Workers{Fastest: 0.5, Typical: 0.75, Last: 3}), "workers of a sample")
 	for _, c := range x.File.Cells {
 		launches := lists.Map(c.Samples, func(s params.Sample) int32 { return s.Launch })
 		want := m.centers[c.Bytes]
-		if len(launches) != 7 || len(slices.Compact(launches)) != 7 || math.Abs(c.Time.Center/want-1) > 0.05 || !c.Time.Known() || c.Time.N != 7 {
-			t.Errorf("m = %d: %v of launches %v, want about %g", c.Bytes, c.Time, launches, want)
-		}
+		check.True(t, len(launches) == 7 && len(slices.Compact(launches)) == 7 && math.Abs(c.Time.Center/want-1) <= 0.05 && c.Time.Known() && c.Time.N == 7,
+			"m = %d: %v of launches %v, want about %g", c.Bytes, c.Time, launches, want)
 	}
 	check.NoError(t, x.File.Validate(), "Validate")
 }
@@ -231,9 +225,7 @@ func TestShortTime(t *testing.T) {
 // With Over, short launches are spread over the whole time.
 func TestSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newSimulated()
-		m.cost = time.Millisecond
-		x := experiment(2, m)
+		x := experiment(2, newSimulated())
 		x.Time, x.Launches = 900*time.Millisecond, LeastLaunches
 		x.Over = x.Time
 		must.Do(x.Run(context.Background()))
@@ -264,9 +256,7 @@ func TestGroups(t *testing.T) {
 			if i == 0 {
 				first[group] = true
 			}
-			if group != last && group != "" && seen[group] {
-				t.Fatalf("group %s is left and entered again", group)
-			}
+			check.Need(t, group == last || group == "" || !seen[group], "group %s is left and entered again", group)
 			seen[group], last = true, group
 		}
 	}
@@ -281,9 +271,8 @@ func TestLaunchDies(t *testing.T) {
 	x.Launches = 6
 	must.Do(x.Run(context.Background()))
 	samples := lists.Sum(x.File.Cells, func(c params.Cell) int { return len(c.Samples) })
-	if samples != 6*20-1 || m.launches != 7 || len(x.File.Warnings) != 1 || !strings.Contains(x.File.Warnings[0], "a launch died while it visited copy") {
-		t.Errorf("%d samples of %d launches, warnings %q", samples, m.launches, x.File.Warnings)
-	}
+	check.True(t, samples == 6*20-1 && m.launches == 7 && len(x.File.Warnings) == 1 && strings.Contains(x.File.Warnings[0], "a launch died while it visited copy"),
+		"%d samples of %d launches, warnings %q", samples, m.launches, x.File.Warnings)
 	check.True(t, x.File.Launches[2].Died && !x.File.Launches[3].Died, "%+v", x.File.Launches)
 }
 
@@ -330,13 +319,12 @@ func TestResume(t *testing.T) {
 	x := experiment(20, m)
 	x.Launches = 4
 	must.Do(x.Run(context.Background()))
-	for want := range 2 {
+	for _, want := range []int{2, 0} {
 		again := experiment(20, m)
 		again.File, m.launches = x.File, 0
 		must.Do(again.Run(context.Background()))
-		if want = 2 - 2*want; m.launches != want || !x.File.Complete || len(x.File.Launches) != 6 {
-			t.Errorf("%d launches, %d in the file, complete %t; want %d", m.launches, len(x.File.Launches), x.File.Complete, want)
-		}
+		check.True(t, m.launches == want && x.File.Complete && len(x.File.Launches) == 6,
+			"%d launches, %d in the file, want %d", m.launches, len(x.File.Launches), want)
 	}
 	// Another session has launches of its own.
 	again := experiment(20, m)
@@ -411,9 +399,9 @@ func TestOnce(t *testing.T) {
 		}
 		check.Equal(t, len(c.Samples), want, "samples of cell %d", c.Bytes)
 		if launch := int(c.Samples[0].Launch); c.Bytes > 10 {
-			if first, known := in[(c.Bytes-1)/2]; known && first != launch || launch < 1 || launch > LeastLaunches {
-				t.Errorf("cell %d is of launch %d, its group of launch %d", c.Bytes, launch, first)
-			}
+			first, known := in[(c.Bytes-1)/2]
+			check.True(t, (!known || first == launch) && launch >= 1 && launch <= LeastLaunches,
+				"cell %d is of launch %d, its group of launch %d", c.Bytes, launch, first)
 			in[(c.Bytes-1)/2] = launch
 		}
 	}

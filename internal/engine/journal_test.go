@@ -156,7 +156,6 @@ func TestLookBetweenVisits(t *testing.T) {
 	must.Do(json.Unmarshal(journal.Bytes(), &e))
 	r := &run{Experiment: &Experiment{File: new(params.File)}, looks: make(map[int32][]params.Sample)}
 	r.hear(&answers{launch: 3}, e)
-	want := map[int32][]params.Sample{1: {{Launch: 3, At: 2, Watch: 1, Before: 64, After: 64, Computed: 8.5}}}
-	check.Deep(t, r.looks, want, "looks")
+	check.Deep(t, r.looks, map[int32][]params.Sample{1: {{Launch: 3, At: 2, Watch: 1, Before: 64, After: 64, Computed: 8.5}}}, "looks")
 	check.Slices(t, r.File.Watches[0].CPUs, []int{2, 5}, "CPUs")
 }

@@ -47,9 +47,8 @@ func TestChooser(t *testing.T) {
 	check.Equal(t, looked, 1, "looks") // what a sample ends with is fresh
 	check.True(t, slices.Equal(hints[:3], []float64{700, 5, 500}) && hints[5] == 700 && hints[6] == 1500, "hints %v", hints)
 	now = 300 * time.Millisecond
-	if at, _, ok := c.next(context.Background()); ok {
-		t.Errorf("visit %d when all is done", at)
-	}
+	at, _, ok := c.next(context.Background())
+	check.True(t, !ok, "visit %d when all is done", at)
 	// Without looks every visit is made once.
 	c = newChooser(Order{Visits: visits, Watches: watches, Least: time.Hour}, func(context.Context, []int) (ns, computed float64) { return 0, 0 }, func() time.Duration { return now })
 	order = nil
@@ -87,17 +86,14 @@ func TestTurns(t *testing.T) {
 		check.Need(t, ok, "over after %d visits", n)
 		made[at]++
 		c.took(at, lookedAt(sets[(at/10)%3], 60, 60))
-		if n == 29 && slices.Max(made) != 1 {
-			t.Errorf("%v when each should have been made once", made)
-		}
+		check.True(t, n != 29 || slices.Max(made) == 1, "%v when each should have been made once", made)
 	}
 	for i, n := range made {
 		check.Equal(t, n, []int{4, 4, 1}[i/10], "times of visit %d", i)
 	}
 }
 
-// moved is a run of 100 cells on a machine with this number of states, after a launch with visits of 10
-// ms.
+// moved is a run of 100 cells on a machine with this number of states, after a launch with visits of 10 ms.
 func moved(states int, limit time.Duration) *run {
 	f := &params.File{Launches: []params.Launch{{}}}
 	w := params.Watch{CPUs: []int{0, 1}}
@@ -115,8 +111,7 @@ func moved(states int, limit time.Duration) *run {
 	for i := range cells {
 		cells[i].at = i
 	}
-	r := &run{Experiment: x, cells: cells, sets: 1, launch: 1, rand: rand.New(rand.NewPCG(1, 1)), began: time.Now(), worth: make(map[string]float64)}
-	return r
+	return &run{Experiment: x, cells: cells, sets: 1, launch: 1, rand: rand.New(rand.NewPCG(1, 1)), began: time.Now(), worth: make(map[string]float64)}
 }
 
 func (r *run) places() (all []place) {
@@ -186,8 +181,7 @@ func TestSpared(t *testing.T) {
 		r := moved(1, time)
 		r.launch = 0
 		check.Equal(t, int(math.Round(float64(time)/float64(r.slice()))), launches, "%v: launches like the first, of %v", time, r.slice())
-		if r.Passes = 0; math.Round(float64(time)/float64(r.slice())) != LeastLaunches {
-			t.Errorf("%v, every cell is needed: a first launch of %v", time, r.slice())
-		}
+		r.Passes = 0
+		check.Equal(t, math.Round(float64(time)/float64(r.slice())), LeastLaunches, "%v, every cell is needed: launches like the first, of %v", time, r.slice())
 	}
 }

@@ -20,9 +20,7 @@ func TestRun(t *testing.T) {
 	m := surveytest.Machine(t, 1)
 	for _, c := range []Cannon{{N: 40, P: 1}, {N: 37, P: 4}} {
 		f := surveytest.Run(t, m, Survey, c)
-		if len(f.Cells) != 2 {
-			t.Fatalf("%d cells, want 2", len(f.Cells))
-		}
+		check.Need(t, len(f.Cells) == 2, "%d cells, want 2", len(f.Cells))
 		// simple has no products, so there is no estimate.
 		check.Error(t, must.Err(c.Runs(f, NewMachine("host", []*params.File{simple()}, model.Choice{}))), "an estimate without parameters")
 		for i := range f.Cells {
@@ -81,8 +79,8 @@ func TestCannonCheck(t *testing.T) {
 func TestExamplesAreRun(t *testing.T) {
 	for file, variant := range map[string]string{"cannon.toml": Plain, "cannon-transposed.toml": Transposed} {
 		p := must.Get(ReadFile(filepath.Join(examples, file)))
-		if want := (Cannon{512, 1}).Program(variant); p.Name != want.Name || p.Ranks != want.Ranks || !slices.Equal(p.Phases, want.Phases) {
-			t.Errorf("%s is\n%+v, Cannon.Program\n%+v", file, *p, *want)
-		}
+		want := (Cannon{512, 1}).Program(variant)
+		check.True(t, p.Name == want.Name && p.Ranks == want.Ranks && slices.Equal(p.Phases, want.Phases),
+			"%s is\n%+v, Cannon.Program\n%+v", file, *p, *want)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/mpi"
 )
@@ -49,9 +50,7 @@ func TestWrite(t *testing.T) {
 	check.True(t, err == nil && strings.HasPrefix(string(text), want), "%v\n%s", err, text)
 	for _, name := range []string{"run.sh", "run.slurm", "timing.c", "clock.h"} {
 		text, err := os.ReadFile(filepath.Join(folder, name))
-		if err != nil || bytes.Contains(text, []byte("@BUDGET@")) || bytes.Contains(text, []byte("@RANKS@")) {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.True(t, err == nil && !bytes.Contains(text, []byte("@BUDGET@")) && !bytes.Contains(text, []byte("@RANKS@")), "%s: %v", name, err)
 	}
 	f := must.Get(os.Open(filepath.Join(folder, Name)))
 	defer f.Close()
@@ -107,8 +106,7 @@ func TestConclude(t *testing.T) {
 	}
 }
 
-// Of many settings that equal the own choice some seem quicker by chance, and none is taken; a quicker
-// one is.
+// Of many settings that equal the own choice some seem quicker by chance, and none is taken; a quicker one is.
 func TestConcludeOfMany(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	m, r := small(), &Results{}
@@ -181,9 +179,8 @@ func TestSuites(t *testing.T) {
 		names = append(names, l.Name)
 		want := "osu_bcast --iterations 100 --warmup 130 --message-size 1024:2048"
 		check.True(t, len(l.Lines) == 1 && l.Lines[0] == want, "%s: %q, want %s", l.Name, l.Lines, want)
-		if l.Name == "P2-bcast=3:0:512" && !slices.Contains(l.Environment, "OMPI_MCA_coll_tuned_bcast_algorithm_segmentsize=512") {
-			t.Errorf("%v", l.Environment)
-		}
+		check.True(t, l.Name != "P2-bcast=3:0:512" || slices.Contains(l.Environment, "OMPI_MCA_coll_tuned_bcast_algorithm_segmentsize=512"),
+			"%v", l.Environment)
 	}
 	check.Slices(t, names, []string{"P2-bcast=own", "P2-bcast=1:0:0", "P2-bcast=3:0:512", "P2-bcast=own+UCX_RNDV_THRESH=8K"}, "names")
 	m.With = "imb"
@@ -201,9 +198,8 @@ func TestSuites(t *testing.T) {
 		folder[fmt.Sprintf("results/%s-%d.tsv", names[3], pass)] = &fstest.MapFile{Data: fmt.Appendf(nil, "%s%s1024 100 1 4 2\n2048 100 1 4 2\n", head, imb)}
 	}
 	r, err := m.Read(folder, library)
-	if err != nil || len(r.Passes) != 6 || len(r.LeftOut) != 3 || !strings.Contains(fmt.Sprint(r.LeftOut), "the plan has no 9:0:0 of bcast of 2048 B") {
-		t.Fatal(err, r)
-	}
+	check.Need(t, err == nil && len(r.Passes) == 6 && len(r.LeftOut) == 3, "%v, %+v", err, r)
+	contains.All(t, fmt.Sprint(r.LeftOut), "the plan has no 9:0:0 of bcast of 2048 B")
 	for _, c := range m.Conclude(r, nil) {
 		check.True(t, c.Setting.ID == 1 && c.Timed && c.OwnUS == 2 && c.US == 1, "%+v", c)
 	}
@@ -232,9 +228,7 @@ func TestReadLeavesOut(t *testing.T) {
 	} {
 		folder := fstest.MapFS{"results/x.tsv": {Data: []byte(tt.text)}}
 		r, err := small().Read(folder, openMPI(t))
-		if err != nil || len(r.LeftOut) != 1 || !strings.Contains(r.LeftOut[0].Why, tt.why) {
-			t.Errorf("%q: %v %+v\nwant %s", tt.text, err, r, tt.why)
-		}
+		check.True(t, err == nil && len(r.LeftOut) == 1 && strings.Contains(r.LeftOut[0].Why, tt.why), "%q: %v %+v\nwant %s", tt.text, err, r, tt.why)
 	}
 	m := small()
 	m.Library, m.Cells = "mpich4", m.Cells[:1]
@@ -258,9 +252,8 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, pass := range r.Passes {
 			for at, us := range pass {
-				if at[0] >= len(m.Cells) || at[1] < 0 || at[1] >= len(m.Cells[at[0]].Options)+len(m.Components) || !(us > 0) {
-					t.Fatalf("%v takes %v", at, us)
-				}
+				check.Need(t, at[0] < len(m.Cells) && at[1] >= 0 && at[1] < len(m.Cells[at[0]].Options)+len(m.Components) && us > 0,
+					"%v takes %v", at, us)
 			}
 		}
 		Rules(m.Conclude(r, nil), library, func(int) int { return 1 })
@@ -268,11 +261,7 @@ func FuzzRead(f *testing.F) {
 }
 
 func FuzzReadManifest(f *testing.F) {
-	var text bytes.Buffer
-	if err := json.NewEncoder(&text).Encode(small()); err != nil {
-		f.Fatal(err)
-	}
-	f.Add(text.String())
+	f.Add(string(must.Get(json.Marshal(small()))))
 	f.Add(`{"format":"taulop plan","version":1,"cells":[{"collective":"bcast","P":2,"m":1,"options":[{"setting":{"id":1}}],"timed":[4]}]}`)
 	library := openMPI(f)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -287,4 +276,62 @@ func FuzzReadManifest(f *testing.F) {
 		}
 		Rules(m.Conclude(r, nil), library, func(int) int { return 1 })
 	})
+}
+
+// cells are cells of one collective. Times of options are multiples of the least, the own choice first.
+func cells(ps, ms []int, times ...float64) (all []Cell) {
+	for _, p := range ps {
+		for _, m := range ms {
+			c := Cell{Collective: "bcast", P: p, Bytes: m}
+			for i, of := range times {
+				s := mpi.Setting{ID: i, Name: string(rune('a' + i))}
+				if i == 0 {
+					s = mpi.Setting{}
+				}
+				c.Options = append(c.Options, Option{s, of * 1e-6 * float64(m)})
+			}
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func cost(_ *Cell, o Option) float64 { return o.Seconds + 20e-6 }
+
+func TestPick(t *testing.T) {
+	ms := []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}
+	by := Picker{Most: 2, Cost: cost}
+	far := by.Pick(cells([]int{8}, ms, 1, 9, 9))
+	check.True(t, far.Seconds == 0 && far.Expected <= 0.01, "what is certain is timed: %+v", far)
+	of := cells([]int{8}, ms, 1.1, 1, 1.05, 1.2, 1.3)
+	near := by.Pick(of)
+	timed := 0
+	for cell, options := range near.Timed {
+		if len(options) > 0 {
+			timed++
+		}
+		check.True(t, len(options) <= 3 && (len(options) == 0 || options[0] == 0) && len(options) != 1, "cell %d: %v are timed", cell, options)
+	}
+	none := (Picker{Cost: cost}).Pick(of)
+	check.True(t, timed != 0 && near.Expected < none.Expected, "%d cells timed, %v expected after %v", timed, near.Expected, none.Expected)
+	check.Equal(t, (Picker{Most: 9, Cost: cost}).Pick(cells([]int{8}, ms, 1, 1.05)).Expected, 0, "expected where all is timed")
+	by.Budget = near.Seconds / 3
+	less := by.Pick(of)
+	check.True(t, less.Seconds <= by.Budget && less.Seconds > 0 && less.Expected > near.Expected,
+		"of %v s %v are spent, %v expected", by.Budget, less.Seconds, less.Expected)
+}
+
+// A neighbour's timing corrects predictions.
+func TestDecide(t *testing.T) {
+	of := cells([]int{8}, []int{1024, 2048, 4096}, 1, 1.2, 1.1)
+	times := Times{{{Seconds: 1e-3}, {Seconds: 0.5e-3}, {Seconds: 2e-3}}, make([]Time, 3), make([]Time, 3)}
+	for cell, d := range Decide(of, times) {
+		check.True(t, d.Option == 1 && (d.Error == 0) == (cell == 0) && d.Error <= 0.2, "cell %d: %+v", cell, d)
+	}
+	d := Decide(of, times)[0]
+	check.True(t, math.Abs(d.Ratio-math.Log(2)) <= 1e-12 && d.Error == 0, "%+v", d)
+	times[0] = []Time{{Seconds: 1e-3}, {}, {}}
+	for cell, d := range Decide(of, times) {
+		check.Equal(t, d.Option, 0, "option of cell %d without a time", cell)
+	}
 }

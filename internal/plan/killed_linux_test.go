@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 )
 
 // A job that is killed twice at any point goes on: nothing is timed twice, and nothing is missing.
@@ -30,30 +32,24 @@ func TestKilledJob(t *testing.T) {
 	t.Run("Open MPI", func(t *testing.T) {
 		t.Parallel()
 		version, err := exec.Command("mpirun", "--version").Output()
-		if err != nil || !strings.Contains(string(version), "(Open MPI) 4.") {
-			t.Skip("mpirun is not of Open MPI 4")
-		}
-		if out, _ := exec.Command("mpirun", "--allow-run-as-root", "-n", "1", "true").CombinedOutput(); strings.Contains(string(out), "unable to find network interfaces") {
-			t.Skipf("mpirun needs a network: %s", out)
-		}
+		skip.If(t, err != nil || !strings.Contains(string(version), "(Open MPI) 4."), "mpirun is not of Open MPI 4")
+		out, _ := exec.Command("mpirun", "--allow-run-as-root", "-n", "1", "true").CombinedOutput()
+		skip.If(t, strings.Contains(string(out), "unable to find network interfaces"), "mpirun needs a network: %s", out)
 		killed(t, []string{"mpicc"}, "mpirun --allow-run-as-root --oversubscribe -n", []string{"half:2"})
 	})
 }
 
 // killed kills a job of two settings twice at each of some points.
 func killed(t *testing.T, compiler []string, launcher string, points []string) {
-	if _, err := exec.LookPath(compiler[0]); err != nil {
-		t.Skip("there is no " + compiler[0])
-	}
+	skip.Without(t, compiler[0])
 	m, library := small(), openMPI(t)
 	m.CPU, m.Passes = "", 2
 	m.Cells = m.Cells[:1]
 	m.Cells[0].Timed = []int{0, 1}
 	program := filepath.Join(t.TempDir(), "timing")
 	build := append(compiler, "-O1", "-include", "testdata/stub/killed.h", "-o", program, "job/timing.c")
-	if text, err := exec.Command(build[0], build[1:]...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	text, err := exec.Command(build[0], build[1:]...).CombinedOutput()
+	check.Need(t, err == nil, "%v\n%s", err, text)
 	for _, point := range points {
 		folder := filepath.Join(t.TempDir(), "plan")
 		must.Do(m.Write(folder, library, time.Minute))
@@ -68,13 +64,11 @@ func killed(t *testing.T, compiler []string, launcher string, points []string) {
 		crashes := strings.HasPrefix(point, "crash")
 		for range 2 {
 			state, text := run("KILL=" + point)
-			if !crashes && state.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-				t.Fatalf("%s: the job was not killed: %v\n%s", point, state, text)
-			}
+			check.Need(t, crashes || state.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL,
+				"%s: the job was not killed: %v\n%s", point, state, text)
 		}
-		if state, text := run(); !state.Success() || !strings.Contains(text, "all is timed") {
-			t.Fatalf("%s: %v\n%s", point, state, text)
-		}
+		state, text := run()
+		check.Need(t, state.Success() && strings.Contains(text, "all is timed"), "%s: %v\n%s", point, state, text)
 		r, err := m.Read(os.DirFS(folder), library)
 		crashed, below := 0, 0 // settings, twice, and times less than nothing, as on a busy machine
 		for _, o := range r.LeftOut {
@@ -84,23 +78,11 @@ func killed(t *testing.T, compiler []string, launcher string, points []string) {
 				t.Errorf("%s: left out %+v", point, o)
 			}
 		}
-		timed := r.timings() + below
-		if settings := len(m.Cells[0].Timed) * m.Passes; err != nil || crashes != (crashed > 0) || timed+crashed != settings {
-			t.Errorf("%s: %v, %d settings timed and %d crashed of %d", point, err, timed, crashed, settings)
-		}
+		timed := lists.Sum(r.Passes, func(pass map[[2]int]float64) int { return len(pass) }) + below
+		check.True(t, err == nil && crashes == (crashed > 0), "%s: %v, %d settings crashed", point, err, crashed)
+		check.Equal(t, timed+crashed, len(m.Cells[0].Timed)*m.Passes, "%s: settings timed or crashed", point)
 		names, _ := filepath.Glob(filepath.Join(folder, results, "*"))
-		times := 0
-		for _, name := range names {
-			times += strings.Count(string(must.Get(os.ReadFile(name))), "\ntime\t")
-		}
+		times := lists.Sum(names, func(name string) int { return strings.Count(string(must.Get(os.ReadFile(name))), "\ntime\t") })
 		check.Equal(t, times, timed, "%s: times and settings", point)
 	}
-}
-
-// timings is the number of settings with a time, in all passes.
-func (r *Results) timings() (n int) {
-	for _, pass := range r.Passes {
-		n += len(pass)
-	}
-	return n
 }

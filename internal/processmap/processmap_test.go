@@ -71,9 +71,7 @@ func run(t testing.TB, r Request) *Result {
 	for _, m := range result.Mappings {
 		taken := make(map[int]bool)
 		for _, place := range m.Places {
-			if taken[place] {
-				t.Fatalf("%s: two processes on place %d", m.Method, place)
-			}
+			check.Need(t, !taken[place], "%s: two processes on place %d", m.Method, place)
 			taken[place] = true
 		}
 	}
@@ -95,13 +93,10 @@ func TestTopologyAlone(t *testing.T) {
 		}
 		r := run(t, Request{Matrix: x, Machine: topology(t, two(), 1)})
 		es, swaps := r.Mapping(ES), r.Mapping(Swaps)
-		if es.HopBytes > swaps.HopBytes || !swaps.LocalBest || swaps.Seconds != nil {
-			t.Errorf("es %d, swaps %d hop-bytes", es.HopBytes, swaps.HopBytes)
-		}
+		check.True(t, es.HopBytes <= swaps.HopBytes && swaps.LocalBest && swaps.Seconds == nil,
+			"es %d, swaps %d hop-bytes", es.HopBytes, swaps.HopBytes)
 		for _, m := range r.Mappings {
-			if swaps.HopBytes > m.HopBytes && m.Method != ES {
-				t.Errorf("swaps has %d hop-bytes, %s %d", swaps.HopBytes, m.Method, m.HopBytes)
-			}
+			check.True(t, swaps.HopBytes <= m.HopBytes || m.Method == ES, "swaps has %d hop-bytes, %s %d", swaps.HopBytes, m.Method, m.HopBytes)
 		}
 	}
 }
@@ -116,18 +111,22 @@ func TestMixedCores(t *testing.T) {
 	}
 }
 
-func modelOf(t testing.TB, m *numa.Machine, f *params.File) (*Machine, *Model) {
+func modelOf(t testing.TB, f *params.File, nodes int, choice model.Choice) (*Machine, *Model) {
 	t.Helper()
-	p := must.Get(model.NewPredictor(f, model.Choice{}))
-	machine, places, err := OfFile(f, p.Placement, "test", 1)
+	p := must.Get(model.NewPredictor(f, choice))
+	machine, places, err := OfFile(f, p.Placement, "test", nodes)
 	must.Do(err)
 	return machine, NewModel(f, p, places)
 }
 
+// slow is two nodes with a network of these times.
+func slow(table *params.Table) *model.Cluster {
+	return &model.Cluster{Nodes: 2, Network: &model.Network{Network: params.Network{Name: "slow"}, Table: table}}
+}
+
 // The incremental cost of swaps equals the predicted cost of its mapping, and no method has a lower one.
 func TestSwapsAddUp(t *testing.T) {
-	m := two()
-	machine, of := modelOf(t, m, swept(t, m, 0.5, 3))
+	machine, of := modelOf(t, swept(t, two(), 0.5, 3), 1, model.Choice{})
 	for _, name := range []string{"transpose", "grid2d", "random", "ring", "ep"} {
 		p := 8
 		if name == "transpose" {
@@ -135,9 +134,7 @@ func TestSwapsAddUp(t *testing.T) {
 		}
 		x := pattern(t, name, p)
 		program := must.Get(newProgram(x, machine, of))
-		if program.alike || !program.known {
-			t.Fatal("no levels")
-		}
+		check.Need(t, !program.alike && program.known, "no levels")
 		r := run(t, Request{Matrix: x, Machine: machine, Model: of})
 		swaps := r.Mapping(Swaps)
 		s := newSwaps(machine, x, program)
@@ -163,22 +160,18 @@ func TestSwapsAddUp(t *testing.T) {
 // Separate pairs of processes have equal hop-bytes on one node and on two, but contention on one, which
 // only the prediction sees.
 func TestConcurrencyCounts(t *testing.T) {
-	m := two()
-	f := swept(t, m, 2, 1.1)
+	f := swept(t, two(), 2, 1.1)
 	table := &params.Table{Transfers: params.Curve{Sizes: []int{1, 1 << 20}, Taus: []int{1, 2}, Times: [][]float64{{1e-5, 2e-5}, {1, 2}}}, Overheads: []float64{1e-5, 1e-5}}
-	p := must.Get(model.NewPredictor(f, model.Choice{Cluster: &model.Cluster{Nodes: 2, Network: &model.Network{Network: params.Network{Name: "slow"}, Table: table}}}))
-	machine, places, err := OfFile(f, p.Placement, "test", 2)
-	must.Do(err)
+	machine, of := modelOf(t, f, 2, model.Choice{Cluster: slow(table)})
 	x, _ := comm.New(8)
 	for i := range 4 {
 		_ = x.Add(i, i+4, 64<<10, 1)
 		_ = x.Add(i+4, i, 64<<10, 1)
 	}
-	r := run(t, Request{Matrix: x, Machine: machine, Model: NewModel(f, p, places)})
+	r := run(t, Request{Matrix: x, Machine: machine, Model: of})
 	es, swaps := r.Mapping(ES), r.Mapping(Swaps)
-	if es.HopBytes != swaps.HopBytes || *swaps.Seconds > 0.6**es.Seconds || r.Best == ES {
-		t.Errorf("es: %d hop-bytes, %v s; swaps: %d hop-bytes, %v s; best is %s", es.HopBytes, *es.Seconds, swaps.HopBytes, *swaps.Seconds, r.Best)
-	}
+	check.True(t, es.HopBytes == swaps.HopBytes && *swaps.Seconds <= 0.6**es.Seconds && r.Best != ES,
+		"es: %d hop-bytes, %v s; swaps: %d hop-bytes, %v s; best is %s", es.HopBytes, *es.Seconds, swaps.HopBytes, *swaps.Seconds, r.Best)
 	check.True(t, !swaps.Extrapolated, "what was measured is extrapolated")
 }
 
@@ -187,15 +180,12 @@ func TestLibraryOnNodes(t *testing.T) {
 	f := swept(t, two(), 0.5, 3)
 	table := &params.Table{Transfers: params.Curve{Sizes: []int{1, 1 << 20}, Taus: []int{1, 8}, Times: [][]float64{{1, 2}, {1, 2}}}, Overheads: []float64{1, 1}}
 	library := must.Get(mpi.Named("openmpi4-none"))
-	p := must.Get(model.NewPredictor(f, model.Choice{As: library, Cluster: &model.Cluster{Nodes: 2, Network: &model.Network{Network: params.Network{Name: "slow"}, Table: table}}}))
-	machine, places, err := OfFile(f, p.Placement, "test", 2)
-	must.Do(err)
+	machine, of := modelOf(t, f, 2, model.Choice{As: library, Cluster: slow(table)})
 	x, _ := comm.New(4)
 	must.Do(x.Add(0, 1, 64<<10, 1))
-	r := run(t, Request{Matrix: x, Machine: machine, Model: NewModel(f, p, places)})
-	if block, cyclic := *r.Mapping(Block).Seconds, *r.Mapping(Cyclic).Seconds; block > 0.1 || cyclic < 1 {
-		t.Errorf("a message within a node: %v s; through a network of 1 s a message: %v s", block, cyclic)
-	}
+	r := run(t, Request{Matrix: x, Machine: machine, Model: of})
+	block, cyclic := *r.Mapping(Block).Seconds, *r.Mapping(Cyclic).Seconds
+	check.True(t, block <= 0.1 && cyclic >= 1, "a message within a node: %v s; through a network of 1 s a message: %v s", block, cyclic)
 }
 
 // A negative time, by noise in o(m) of exchanges, is an error.
@@ -207,7 +197,7 @@ func TestNegative(t *testing.T) {
 		}
 	}
 	f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.ExchangeCell, Placement: numa.Local, Tau: 2, Bytes: 64 << 10}, Time: fit.Estimate{Center: 1, Lo: 1, Hi: 1, N: 1}})
-	machine, m := modelOf(t, two(), f)
+	machine, m := modelOf(t, f, 1, model.Choice{})
 	contains.Error(t, must.Err(Run(Request{Matrix: pattern(t, "ring", 2), Machine: machine, Model: m, Methods: MethodNames()})), "below 0")
 }
 
@@ -255,11 +245,10 @@ func TestLaunchers(t *testing.T) {
 // Logical numbers are hwloc's: cores in the order of the tree, within their package.
 func TestLogicalNumbers(t *testing.T) {
 	m := &numa.Machine{}
-	var all []int
 	for id := range 8 { // packages alternate, and cores four apart share a cache
 		m.CPUs = append(m.CPUs, numa.CPU{ID: id, Core: id, Package: 3 - id%2, Node: 0})
-		all = append(all, id)
 	}
+	all := lists.Indices(8)
 	m.Allowed = numa.SetOf(all...)
 	m.Nodes = []numa.Node{{ID: 0, CPUs: m.Allowed, MemoryBytes: 1 << 30}}
 	for first := range 4 {
@@ -295,10 +284,7 @@ func TestFaults(t *testing.T) {
 
 // Read accepts only valid results.
 func FuzzReadDocument(f *testing.F) {
-	seed, err := json.Marshal(run(f, Request{Matrix: pattern(f, "grid2d", 6), Machine: topology(f, two(), 1)}))
-	if err != nil {
-		f.Fatal(err)
-	}
+	seed := must.Get(json.Marshal(run(f, Request{Matrix: pattern(f, "grid2d", 6), Machine: topology(f, two(), 1)})))
 	f.Add(seed)
 	f.Add([]byte(`{"processes":1,"sent":[null],"nodes":1,"cores":[{}],"best":"b","mappings":[{"method":"b","places":[0]}],"groups":[[[0]]]}`))
 	for _, damage := range []string{`"places":[`, `"to":`, `"groups":[[[`, `"nodes":`, `"processes":`} {
@@ -308,9 +294,7 @@ func FuzzReadDocument(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := Read(bytes.NewReader(data), "f")
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), "f is no document of taulop map") || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%q", err)
-			}
+			check.True(t, strings.HasPrefix(err.Error(), "f is no document of taulop map") && !strings.Contains(err.Error(), "\n"), "%q", err)
 			return
 		}
 		for process := range r.Processes {

@@ -65,27 +65,20 @@ func byCore(c Cell) bool { return c.Mapping == "core" }
 
 // Penalties as published with the tables: from 8 ranks on, mapped by core.
 func TestOwnPenalties(t *testing.T) {
-	for _, tt := range []struct {
-		machine, collective string
-		cases               int
-		percent, worst      float64
-	}{
-		{epyc, "bcast", 1301, 8.4, 295},
-		{epyc, "barrier", 249, 6.6, 46},
-		{thin, "bcast", 440, 19.2, 666},
-	} {
-		c := compared(t, tt.machine, true, byCore, func(c Cell) bool { return c.Collective == tt.collective && c.P >= 8 })
+	try := func(machine, collective string, cases int, percent, worst float64) {
+		t.Helper()
+		c := compared(t, machine, true, byCore, func(c Cell) bool { return c.Collective == collective && c.P >= 8 })
 		all := c.Evaluate(0).Groups
-		if len(all) != 1 || all[0].Own == nil {
-			t.Fatalf("%s: %+v", tt.machine, all)
-		}
+		check.Need(t, len(all) == 1 && all[0].Own != nil, "%s: %+v", machine, all)
 		own := all[0].Own
-		if all[0].Cases != tt.cases || math.Abs(100*own.Mean-tt.percent) > 0.05 || math.Abs(100*own.Worst-tt.worst) > 0.5 {
-			t.Errorf("%s %s: %d cases, mean %.2f %%, worst %.1f %%; want %d, %.1f, %.0f", tt.machine, tt.collective, all[0].Cases, 100*own.Mean, 100*own.Worst, tt.cases, tt.percent, tt.worst)
-		}
+		check.True(t, all[0].Cases == cases && math.Abs(100*own.Mean-percent) <= 0.05 && math.Abs(100*own.Worst-worst) <= 0.5,
+			"%s %s: %d cases, mean %.2f %%, worst %.1f %%; want %d, %.1f, %.0f", machine, collective, all[0].Cases, 100*own.Mean, 100*own.Worst, cases, percent, worst)
 		i := slices.IndexFunc(all[0].Every, func(a Always) bool { return a.Setting.ID == 1 })
-		check.True(t, i >= 0 && all[0].Every[i].Mean > 0, "%s: %+v", tt.machine, all[0].Every)
+		check.True(t, i >= 0 && all[0].Every[i].Mean > 0, "%s: %+v", machine, all[0].Every)
 	}
+	try(epyc, "bcast", 1301, 8.4, 295)
+	try(epyc, "barrier", 249, 6.6, 46)
+	try(thin, "bcast", 440, 19.2, 666)
 }
 
 // Penalties are by collective in alphabetical order, as errors are, whatever the order of the table's rows.
@@ -93,8 +86,7 @@ func TestOrderOfPenalties(t *testing.T) {
 	f := must.Get(tidy.File([]*tidy.Table{tableOf(t, "level\tm_bytes\tlatency_us\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil))
 	const rows = "collective\talg_id\tP\tnodes\tm_bytes\tlatency_us\nscatter\t1\t8\t2\t1024\t9\nscatter\t2\t8\t2\t1024\t8\nbcast\t1\t8\t2\t1024\t9\nbcast\t5\t8\t2\t1024\t8\n"
 	c := must.Get(Compare(tableOf(t, "# Open MPI 4.1.5\n"+rows), f, model.Choice{}, Choice{}))
-	got := lists.Map(c.Evaluate(0).Groups, func(g Choices) string { return g.Collective })
-	check.Slices(t, got, []string{"bcast", "scatter", "all"}, "order")
+	check.Slices(t, lists.Map(c.Evaluate(0).Groups, func(g Choices) string { return g.Collective }), []string{"bcast", "scatter", "all"}, "order")
 }
 
 // A table without algorithms and mappings.
@@ -103,15 +95,12 @@ func TestOwnChoiceOfUnknownMapping(t *testing.T) {
 	const rows = "collective\talg_id\tP\tnodes\tm_bytes\tlatency_us\nallgather\t0\t8\t2\t1024\t9\nbcast\t0\t1\t1\t1024\t1\nscatter\t0\t8\t2\t1024\t0\n"
 	c := must.Get(Compare(tableOf(t, "# Open MPI 3.1.6, OSU\n"+rows), f, model.Choice{}, Choice{}))
 	check.True(t, c.Cells[0].Predicted != nil && c.Cells[0].Taken.String() == "3 recursive_doubling", "%+v", c.Cells[0])
-	if got := c.Cells[1].LeftOut; !strings.HasPrefix(got, "one rank sends nothing") {
-		t.Errorf("one rank is left out for %q", got)
-	}
-	if got := c.Cells[2].LeftOut; got != "0 is no time to compare with: leave the row out" {
-		t.Errorf("a time of 0 is left out for %q", got)
-	}
-	if !slices.Contains(c.Warnings, placedInBlocks) || len(c.ByP()) != 1 || c.All()[0].Cells != 1 {
-		t.Errorf("warnings %q, by P %+v", c.Warnings, c.ByP())
-	}
+	got := c.Cells[1].LeftOut
+	check.True(t, strings.HasPrefix(got, "one rank sends nothing"), "one rank is left out for %q", got)
+	got = c.Cells[2].LeftOut
+	check.True(t, got == "0 is no time to compare with: leave the row out", "a time of 0 is left out for %q", got)
+	check.True(t, slices.Contains(c.Warnings, placedInBlocks) && len(c.ByP()) == 1 && c.All()[0].Cells == 1,
+		"warnings %q, by P %+v", c.Warnings, c.ByP())
 	c = must.Get(Compare(tableOf(t, "# MPICH 4.0, OSU\n"+rows), f, model.Choice{}, Choice{}))
 	contains.All(t, c.Cells[0].LeftOut, "give a table of algorithms that were forced")
 	c = must.Get(Compare(tableOf(t, rows), f, model.Choice{}, Choice{})) // the own choice of an unknown library
@@ -127,9 +116,8 @@ func TestUnknownNodes(t *testing.T) {
 		cell := c.Cells[i]
 		check.True(t, cell.Nodes == want && cell.Predicted != nil, "%+v, want %d nodes", cell, want)
 	}
-	if !strings.HasPrefix(c.Cells[2].LeftOut, "the number of nodes of ranks that were mapped by node is unknown") || !slices.Contains(c.Warnings, onFewNodes) {
-		t.Errorf("%+v, warnings %q", c.Cells[2], c.Warnings)
-	}
+	check.True(t, strings.HasPrefix(c.Cells[2].LeftOut, "the number of nodes of ranks that were mapped by node is unknown") && slices.Contains(c.Warnings, onFewNodes),
+		"%+v, warnings %q", c.Cells[2], c.Warnings)
 }
 
 // Rows with unknown names are left out with a reason; other rows stay.
@@ -147,9 +135,7 @@ bcast	77	-	2	2	1024	9
 `
 	c := must.Get(Compare(tableOf(t, rows), f, model.Choice{}, Choice{}))
 	all := c.LeftOut()
-	if len(c.ByAlgorithm()) != 2 || len(all) != 4 || all[0].Cells+all[1].Cells != 4 {
-		t.Fatalf("%+v, left out %+v", c.ByAlgorithm(), all)
-	}
+	check.Need(t, len(c.ByAlgorithm()) == 2 && len(all) == 4 && all[0].Cells+all[1].Cells == 4, "%+v, left out %+v", c.ByAlgorithm(), all)
 	for i, says := range []string{`no algorithm "binomail" of bcast; did you mean "binomial"?`, `unknown collective "scan"`, "taulop knows no numbers and names", `no algorithm "77" of bcast`} {
 		contains.All(t, all[i].Why, says)
 	}
@@ -203,9 +189,8 @@ func TestLevels(t *testing.T) {
 		every, long := all[0], all[1]
 		check.True(t, every.Within >= 0.88 && long.Within >= 0.9 && long.Mean <= 0.25, "%s: %+v", machine, all)
 		for _, g := range compared(t, machine, true, byCore).Evaluate(0.02).Groups {
-			if g.Own == nil || g.Ours == nil || g.Ours.Mean >= g.Own.Mean {
-				t.Errorf("%s, %s: ours costs %+v, the library's own choice %+v", machine, g.Collective, g.Ours, g.Own)
-			}
+			check.True(t, g.Own != nil && g.Ours != nil && g.Ours.Mean < g.Own.Mean,
+				"%s, %s: ours costs %+v, the library's own choice %+v", machine, g.Collective, g.Ours, g.Own)
 		}
 	}
 }
@@ -224,9 +209,8 @@ allreduce	3	node	2	2	1024	9	9
 bcast	1	node	4	2	8	9	9
 `)
 	all := BetweenNodes(table, f)
-	if len(all) != 2 || all[0] != (tidy.Point{Line: 3, Level: OtherNode, Parameter: params.ChannelMessage, Tau: 1, From: -1, To: -1, Bytes: 8, Times: tidy.Times{Slowest: 1500, Mean: 1500}}) || all[1].Bytes != 1024 || all[1].Mean != 2500 {
-		t.Errorf("%+v", all)
-	}
+	check.True(t, len(all) == 2 && all[0] == (tidy.Point{Line: 3, Level: OtherNode, Parameter: params.ChannelMessage, Tau: 1, From: -1, To: -1, Bytes: 8, Times: tidy.Times{Slowest: 1500, Mean: 1500}}) && all[1].Bytes == 1024 && all[1].Mean == 2500,
+		"%+v", all)
 }
 
 // A plan's penalty is 1.0 % or less, rounded, in less than 30 % of the time of all runs. Ranks mapped by socket
@@ -235,23 +219,19 @@ bcast	1	node	4	2	8	9	9
 func TestPlans(t *testing.T) {
 	table, f := measured(t, epyc)
 	plans := must.Get(Compare(table, f, model.Choice{}, Choice{AtOnce: true})).Evaluate(0.02).Plans()
-	if len(plans) < 6 {
-		t.Fatalf("%d plans", len(plans))
-	}
+	check.Need(t, len(plans) >= 6, "%d plans", len(plans))
 	for _, p := range plans {
 		own, of := p.Timings[0], p.Timings[len(p.Timings)-1]
-		if of.Penalty.Mean > 0.0105 && p.Mapping != "socket" || of.Time > 0.3 || !(of.Penalty.Mean < own.Penalty.Mean) {
-			t.Errorf("%s by %s: the penalty is %.3g (own choice %.3g), in %.3g of the time", p.Collective, p.Mapping, of.Penalty.Mean, own.Penalty.Mean, of.Time)
-		}
+		check.True(t, (of.Penalty.Mean <= 0.0105 || p.Mapping == "socket") && of.Time <= 0.3 && of.Penalty.Mean < own.Penalty.Mean,
+			"%s by %s: the penalty is %.3g (own choice %.3g), in %.3g of the time", p.Collective, p.Mapping, of.Penalty.Mean, own.Penalty.Mean, of.Time)
 	}
 }
 
 // One slow case of three moves the arithmetic mean further than the geometric one.
 func TestPenaltyOf(t *testing.T) {
 	p := penaltyOf([]float64{0, 0, 7})
-	if math.Abs(p.Geometric-1) > 1e-9 || math.Abs(p.Mean-7./3) > 1e-9 || p.Worst != 7 || math.Abs(p.Best-2./3) > 1e-9 {
-		t.Errorf("times of 1, 1 and 8 over the best: %+v", p)
-	}
+	check.True(t, math.Abs(p.Geometric-1) <= 1e-9 && math.Abs(p.Mean-7./3) <= 1e-9 && p.Worst == 7 && math.Abs(p.Best-2./3) <= 1e-9,
+		"times of 1, 1 and 8 over the best: %+v", p)
 }
 
 // Of two algorithms predicted alike ours is the same one in any order of a table's rows.

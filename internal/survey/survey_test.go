@@ -22,13 +22,9 @@ import (
 // A survey with a command has an answer, which is empty without cells.
 func TestAnswers(t *testing.T) {
 	for _, s := range survey.All() {
-		if s.Command == nil {
-			continue
-		}
-		if s.Answer == nil {
-			t.Errorf("%s has no answer", s.Name)
-		} else if of := s.Answer(&params.File{}); of != "" {
-			t.Errorf("%s says of nothing: %q", s.Name, of)
+		if s.Command != nil {
+			check.Need(t, s.Answer != nil, "%s has no answer", s.Name)
+			check.Equal(t, s.Answer(&params.File{}), "", "%s says of nothing", s.Name)
 		}
 	}
 }
@@ -62,21 +58,16 @@ func TestParseWith(t *testing.T) {
 
 // Pairs of many cores have more time than the default, other surveys the default.
 func TestTimeOf(t *testing.T) {
-	for _, tt := range []struct {
-		cores int
-		with  []string
-		want  time.Duration
-	}{
-		{2, nil, 0},
-		{2, []string{"pairs", "copy", "pack", "access"}, 60 * time.Second},
-		{2, []string{"of a newer version"}, 0},
-		{128, []string{"copy"}, 15 * time.Second},
-		// 16 samples of 16,256 in twelve launches, the others once and a tenth of them five
-		// times more: 24,552 of 1.1 ms.
-		{128, []string{"copy", "pairs"}, 15*time.Second + 24552*1100*time.Microsecond},
-	} {
-		check.Equal(t, survey.TimeOf(tt.with, numatest.EPYC(1, 1, 1, tt.cores, 1)), tt.want, "%d cores, %v", tt.cores, tt.with)
+	try := func(cores int, with []string, want time.Duration) {
+		t.Helper()
+		check.Equal(t, survey.TimeOf(with, numatest.EPYC(1, 1, 1, cores, 1)), want, "%d cores, %v", cores, with)
 	}
+	try(2, nil, 0)
+	try(2, []string{"pairs", "copy", "pack", "access"}, 60*time.Second)
+	try(2, []string{"of a newer version"}, 0)
+	try(128, []string{"copy"}, 15*time.Second)
+	// 16 samples of 16,256 in twelve launches, the others once and a tenth of them five times more: 24,552 of 1.1 ms.
+	try(128, []string{"copy", "pairs"}, 15*time.Second+24552*1100*time.Microsecond)
 }
 
 // The flag names one CPU.

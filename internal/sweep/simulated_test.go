@@ -29,8 +29,7 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// simulatedCores is the number of the simulated machine's cores, each of two threads, in 16 complexes
-// on two nodes.
+// simulatedCores is the number of the simulated machine's cores, each of two threads, in 16 complexes on two nodes.
 const simulatedCores = 128
 
 // swept is a sweep of 8 KB on the simulated machine.
@@ -64,9 +63,8 @@ func TestSimulatedLaw(t *testing.T) {
 		}
 	}
 	law, err := fit.ScalabilityOf(taus, L)
-	if err != nil || math.Abs(law.Sigma.Value/sim.Sigma-1) > 0.05 || math.Abs(law.Kappa.Value/sim.Kappa-1) > 0.05 {
-		t.Errorf("σ = %v, κ = %v, put in %g and %g; %v", law.Sigma, law.Kappa, sim.Sigma, sim.Kappa, err)
-	}
+	check.True(t, err == nil && math.Abs(law.Sigma.Value/sim.Sigma-1) <= 0.05 && math.Abs(law.Kappa.Value/sim.Kappa-1) <= 0.05,
+		"σ = %v, κ = %v, put in %g and %g; %v", law.Sigma, law.Kappa, sim.Sigma, sim.Kappa, err)
 	b := f.Begun()
 	check.True(t, b.Late >= b.Batches/200 && b.Late <= b.Batches/10 && b.Forced == 0, "of some 1 %% late starts: %+v", b)
 	check.Empty(t, doubt.Of(f), "doubts")
@@ -120,10 +118,7 @@ func TestCheck(t *testing.T) {
 	was.Plan.Copy = "another program's loop"
 	slow := *sim
 	slow.SlowCPU, slow.Slower = 5, 2
-	for _, tt := range []struct {
-		sim  *surveytest.Simulated
-		want compare.State
-	}{{sim, compare.OK}, {surveytest.Simulate(slow, 3), compare.Critical}} {
+	for on, want := range map[*surveytest.Simulated]compare.State{sim: compare.OK, surveytest.Simulate(slow, 3): compare.Critical} {
 		x := must.Get(Check(was, sim.Machine, 0, time.Hour))
 		f := x.File
 		check.True(t, len(f.Warnings) == 1 && f.Plan.Copy == shm.CopyName(), "copied by %s, warnings %q", f.Plan.Copy, f.Warnings)
@@ -136,10 +131,10 @@ func TestCheck(t *testing.T) {
 		}
 		all := strings.Join(names, "; ")
 		contains.All(t, all, "copy, placement local, in cache, τ = 128", "transfer of ring, placement local, in cache, τ = 128, m = 8192", "isolated", "null of ring")
-		x.Start, x.Launches, x.Seed = tt.sim.Start(), engine.LeastLaunches, 1
+		x.Start, x.Launches, x.Seed = on.Start(), engine.LeastLaunches, 1
 		must.Do(x.Run(context.Background()))
 		b := compare.NewBaseline(was, x.File, compare.Test{Drift: compare.Everywhere(0.01), Least: compare.DefaultLeast}, compare.Levels{Warning: 0.1, Critical: 0.3})
-		check.Equal(t, b.State, tt.want, "state")
+		check.Equal(t, b.State, want, "state")
 		check.Equal(t, len(b.Cells), len(x.Cells), "number of cells")
 	}
 	empty := *was

@@ -38,10 +38,7 @@ func TestStates(t *testing.T) {
 		}
 		f, s := sweeptest.Moving(t, cpus, states, launches, 0, seed)
 		found, put := f.Sort().States(cpus), s.Shares()
-		if len(found) != len(states) {
-			t.Errorf("seed %d: %v of %v with shares %.2f", seed, found, states, put)
-			continue
-		}
+		check.Need(t, len(found) == len(states), "seed %d: %v of %v with shares %.2f", seed, found, states, put)
 		for i, state := range found {
 			check.Near(t, state.Share, put[i], within, "seed %d: share", seed)
 			check.Near(t, state.NS/states[i].Flag, 1, 0.02, "seed %d: flag as a share", seed)
@@ -53,10 +50,7 @@ func TestStates(t *testing.T) {
 				}
 				in := *c
 				in.Samples = sorting.In(c, i)
-				if len(in.Samples) == 0 {
-					t.Errorf("seed %d: %v has no sample in %v", seed, c.Key, state)
-					continue
-				}
+				check.Need(t, len(in.Samples) > 0, "seed %d: %v has no sample in %v", seed, c.Key, state)
 				in.Time = in.Replicates(f).Estimate()
 				want := states[i].Times * s.L(c.Bytes, cpus)
 				check.Near(t, in.Segment().Center/want, 1, 0.02, "seed %d: L(%d,%d) in %v by the one put in", seed, c.Bytes, cpus, state)
@@ -80,9 +74,9 @@ func TestOneState(t *testing.T) {
 		}
 		for i := range f.Cells {
 			c := &f.Cells[i]
-			if of := c.Replicates(f).Estimate(); len(c.Samples) != 12 || c.Time.Center != of.Center || c.Time.Width() > 1.3*of.Width() {
-				t.Errorf("seed %d: %v has %d samples, %v instead of %v", seed, c.Key, len(c.Samples), c.Time, of)
-			}
+			of := c.Replicates(f).Estimate()
+			check.True(t, len(c.Samples) == 12 && c.Time.Center == of.Center && c.Time.Width() <= 1.3*of.Width(),
+				"seed %d: %v: %v instead of %v", seed, c.Key, c.Time, of)
 		}
 	}
 	check.AtMost(t, wrong, machines/100, "of %d machines, those with several states", machines)

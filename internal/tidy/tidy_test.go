@@ -13,6 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -30,21 +31,16 @@ func readFile(t testing.TB, name string) *Table {
 
 func TestRead(t *testing.T) {
 	m := read(t, "\ufeff"+strings.ReplaceAll(string(must.Get(os.ReadFile("testdata/messages.tsv"))), "\n", "\r\n"))
-	if len(m.Head) != 2 || m.Head[1] != "a comment" || len(m.Points) != 6 {
-		t.Fatalf("%d lines of head, %d messages", len(m.Head), len(m.Points))
-	}
+	check.Need(t, len(m.Head) == 2 && m.Head[1] == "a comment" && len(m.Points) == 6, "%d lines of head, %d messages", len(m.Head), len(m.Points))
 	check.Equal(t, m.Points[3], Point{7, "same_socket", params.ChannelMessage, 1, 0, 3, 1024, Times{1250, 1250}}, "a point")
-	if got := readFile(t, "fanouts").Points[1]; got.Tau != 3 || got.Slowest != 700 {
-		t.Errorf("%+v", got)
-	}
-	if got := readFile(t, "streams").Points[0]; got.Level != "other_node" || got.Tau != 4 || got.Bytes != 1 || got.Times != (Times{500, 500}) {
-		t.Errorf("%+v", got)
-	}
+	got := readFile(t, "fanouts").Points[1]
+	check.True(t, got.Tau == 3 && got.Slowest == 700, "%+v", got)
+	got = readFile(t, "streams").Points[0]
+	check.True(t, got.Level == "other_node" && got.Tau == 4 && got.Bytes == 1 && got.Times == (Times{500, 500}), "%+v", got)
 	c := readFile(t, "collectives").Collectives
-	if ns, recorded := c[0].Compared(); ns != 4250 || !recorded || c[0].ID != 6 || c[0].Noise || c[0].Nodes != 1 {
-		t.Errorf("%+v", c[0])
-	}
-	ns, recorded := c[1].Compared()
+	ns, recorded := c[0].Compared()
+	check.True(t, ns == 4250 && recorded && c[0].ID == 6 && !c[0].Noise && c[0].Nodes == 1, "%+v", c[0])
+	ns, recorded = c[1].Compared()
 	check.True(t, ns == 3500 && !recorded && c[1].ID == -1 && c[1].Noise && c[1].Nodes == 2, "%+v", c[1])
 	check.True(t, !c[3].Noise, "a flag of none is noise")
 	for i, want := range []int{1024, 1024, 1024, 128, 0} {
@@ -117,21 +113,16 @@ func cellOf(f *params.File, variant string, tau, m int) *params.Cell {
 
 func TestFile(t *testing.T) {
 	f := file(t, readFile(t, "messages"), readFile(t, "fanouts"), readFile(t, "streams"))
-	for _, tt := range []struct {
-		variant string
-		tau, m  int
-		want    float64
-		samples int
-	}{
-		{"same_socket:T", 1, 1, 300, 3},
-		{"other_node:T", 1, 1, 1900, 1},
-		{"same_socket:fanout", 3, 1, 700, 1},
-		{"other_socket:fanout", 4, 1, 500, 1},
-		{"other_node:gap", 4, 1, 500, 1},
-	} {
-		c := cellOf(f, tt.variant, tt.tau, tt.m)
-		check.True(t, c != nil && c.Time.Center == tt.want && len(c.Samples) == tt.samples, "%s: %+v", tt.variant, c)
+	try := func(variant string, tau, m int, want float64, samples int) {
+		t.Helper()
+		c := cellOf(f, variant, tau, m)
+		check.True(t, c != nil && c.Time.Center == want && len(c.Samples) == samples, "%s: %+v", variant, c)
 	}
+	try("same_socket:T", 1, 1, 300, 3)
+	try("other_node:T", 1, 1, 1900, 1)
+	try("same_socket:fanout", 3, 1, 700, 1)
+	try("other_socket:fanout", 4, 1, 500, 1)
+	try("other_node:gap", 4, 1, 500, 1)
 	check.Equal(t, len(f.Warnings), 1, "number of warnings")
 	check.Equal(t, len(f.Provenance.Published), 2, "number of published sources")
 	for _, tt := range []struct {
@@ -159,44 +150,40 @@ func TestTopology(t *testing.T) {
 	for i := range maxLevels + 1 {
 		many = append(many, fmt.Sprintf("near%d - - 0.1", i))
 	}
-	for _, tt := range []struct {
-		name, text string
-		given      map[string]int
-		want       string // levels, and the level of 0-1, 0-2, 5-7; an error begins with !
-	}{
-		{"consecutive cores, from one core's pairs", pairs("near 0 1 0.1", "far 0 2 0.5", "far 0 3 0.5", "far 0 6 0.5"), nil, "near far: 0 1 1"},
-		{"odd and even", pairs("same_socket 0 2 0.1", "same_socket 0 4 0.1", "same_socket 0 6 0.1", "other_socket 0 1 0.3", "other_socket 0 7 0.3"), nil, "same_socket other_socket: 1 0 0"},
-		{"all pairs", pairs("near 0 1 0.1", "far 0 2 0.5", "far 0 3 0.5", "far 1 2 0.5", "far 1 3 0.5", "near 2 3 0.1"), nil, "near far: 0 1 -1"},
-		{"without cores", "# 4 cores share an L3 (2 MB) = one NUMA node, 8 cores a node\n" + pairs("other_numa - - 0.2", "same_l3 - - 0.1"), map[string]int{"other_numa": 8}, "same_l3 other_numa: 0 0 0"},
-		{"of the head", "# 2 x 28-core\n" + pairs("same_socket - - 0.1", "other_socket - - 0.2"), nil, "same_socket other_socket: 0 0 0"},
-		{"given", pairs("a - - 0.1", "b - - 0.2"), map[string]int{"a": 2, "b": 8}, "a b: 0 1 1"},
-		{"within a node", pairs("inter-node - - 0.9", "intra-node - - 0.1"), map[string]int{"intra-node": 8}, "intra-node inter-node: 0 0 0"},
-		{"a node, other words", "# 8 cores per node, 2 cores per socket\n" + pairs("remote_node - - 0.9", "within_node - - 0.3", "intra_socket - - 0.1"), nil, "intra_socket within_node remote_node: 0 1 1"},
-		{"numbers are no caches", "" + pairs("level1 - - 0.9", "level3 - - 0.1"), map[string]int{"level1": 8, "level3": 2}, "level3 level1: 0 1 1"},
-		{"apart in the head's units", "# 2 cores per L3, 4 cores per NUMA node, 8 cores/node\n" + pairs("inter-numa - - 0.3", "sameNuma - - 0.1"), nil, "sameNuma inter-numa: 0 0 0"},
-		{"apart up to the next level", "# 2 cores per L3, 4 cores per NUMA node, 8 cores per node\n" + pairs("cross_l3 - - 0.2", "same_l3 - - 0.1", "other_numa - - 0.3"), nil, "same_l3 cross_l3 other_numa: 0 1 1"},
-		{"nodes alone", pairs("other_node - - 0.2"), nil, "other_node: -1 -1 -1"},
-		{"an unknown word", pairs("close - - 0.1"), nil, "!level close: nothing says which cores share it, neither columns src_core and dst_core, nor its name, which has none of the words core, l2, l3, ccd, numa, socket, node and network: say how many"},
-		{"nothing", pairs("same_socket - - 0.1"), nil, "!level same_socket: nothing says which cores share it: say how many"},
-		{"against pairs", pairs("near 0 1 0.1", "far 0 2 0.5"), map[string]int{"near": 3, "far": 6}, "!cores 0 and 2 are at level far in line 3"},
-		{"against each other", pairs("near 0 1 0.1", "far 1 2 0.5", "near 1 2 0.1"), nil, "!level far: no row says which cores share it"},
-		{"against closer pairs", pairs("near 0 1 0.1", "far 0 2 0.5", "near 2 3 0.1", "far 3 2 0.1"), nil, "!cores 3 and 2 are at level far in line 5"},
-		{"one pair of each", pairs("same_socket 0 1 0.1", "other_socket 0 32 0.5", "other_node 0 0 1.5"), nil, "!level same_socket: cores 0 and 32 do not share it, and no row says which of those between do, such as core 2: say how many"},
-		{"no such", pairs("near 0 1 0.1"), map[string]int{"socket": 4}, "!no row is of level \"socket\""},
-		{"many", pairs(many...), nil, "!rows are of 65 levels, such as near0 and near1: a machine has at most 64"},
-		{"cores without number", "# 99 x 9999-core\n" + pairs("near 0 1 0.1"), nil, "!the head says that "},
-	} {
-		levels, err := levelsOf([]*Table{read(t, tt.text)}, tt.given)
-		if says, fails := strings.CutPrefix(tt.want, "!"); fails {
+	try := func(name, text string, given map[string]int, want string) { // want: levels, and the level of 0-1, 0-2, 5-7; an error begins with !
+		t.Helper()
+		levels, err := levelsOf([]*Table{read(t, text)}, given)
+		if says, fails := strings.CutPrefix(want, "!"); fails {
 			contains.Error(t, err, says)
-			continue
+			return
 		}
 		got := strings.Join(lists.Map(levels, func(l numa.Level) string { return l.Name }), " ") + ":"
 		for _, p := range [][2]int{{0, 1}, {0, 2}, {5, 7}} {
 			got += fmt.Sprint(" ", levels.Of(p[0], p[1]))
 		}
-		check.True(t, err == nil && got == tt.want, "%s: %s, %v; want %s", tt.name, got, err, tt.want)
+		check.True(t, err == nil && got == want, "%s: %s, %v; want %s", name, got, err, want)
 	}
+	try("consecutive cores, from one core's pairs", pairs("near 0 1 0.1", "far 0 2 0.5", "far 0 3 0.5", "far 0 6 0.5"), nil, "near far: 0 1 1")
+	try("odd and even", pairs("same_socket 0 2 0.1", "same_socket 0 4 0.1", "same_socket 0 6 0.1", "other_socket 0 1 0.3", "other_socket 0 7 0.3"), nil, "same_socket other_socket: 1 0 0")
+	try("all pairs", pairs("near 0 1 0.1", "far 0 2 0.5", "far 0 3 0.5", "far 1 2 0.5", "far 1 3 0.5", "near 2 3 0.1"), nil, "near far: 0 1 -1")
+	try("without cores", "# 4 cores share an L3 (2 MB) = one NUMA node, 8 cores a node\n"+pairs("other_numa - - 0.2", "same_l3 - - 0.1"), map[string]int{"other_numa": 8}, "same_l3 other_numa: 0 0 0")
+	try("of the head", "# 2 x 28-core\n"+pairs("same_socket - - 0.1", "other_socket - - 0.2"), nil, "same_socket other_socket: 0 0 0")
+	try("given", pairs("a - - 0.1", "b - - 0.2"), map[string]int{"a": 2, "b": 8}, "a b: 0 1 1")
+	try("within a node", pairs("inter-node - - 0.9", "intra-node - - 0.1"), map[string]int{"intra-node": 8}, "intra-node inter-node: 0 0 0")
+	try("a node, other words", "# 8 cores per node, 2 cores per socket\n"+pairs("remote_node - - 0.9", "within_node - - 0.3", "intra_socket - - 0.1"), nil, "intra_socket within_node remote_node: 0 1 1")
+	try("numbers are no caches", ""+pairs("level1 - - 0.9", "level3 - - 0.1"), map[string]int{"level1": 8, "level3": 2}, "level3 level1: 0 1 1")
+	try("apart in the head's units", "# 2 cores per L3, 4 cores per NUMA node, 8 cores/node\n"+pairs("inter-numa - - 0.3", "sameNuma - - 0.1"), nil, "sameNuma inter-numa: 0 0 0")
+	try("apart up to the next level", "# 2 cores per L3, 4 cores per NUMA node, 8 cores per node\n"+pairs("cross_l3 - - 0.2", "same_l3 - - 0.1", "other_numa - - 0.3"), nil, "same_l3 cross_l3 other_numa: 0 1 1")
+	try("nodes alone", pairs("other_node - - 0.2"), nil, "other_node: -1 -1 -1")
+	try("an unknown word", pairs("close - - 0.1"), nil, "!level close: nothing says which cores share it, neither columns src_core and dst_core, nor its name, which has none of the words core, l2, l3, ccd, numa, socket, node and network: say how many")
+	try("nothing", pairs("same_socket - - 0.1"), nil, "!level same_socket: nothing says which cores share it: say how many")
+	try("against pairs", pairs("near 0 1 0.1", "far 0 2 0.5"), map[string]int{"near": 3, "far": 6}, "!cores 0 and 2 are at level far in line 3")
+	try("against each other", pairs("near 0 1 0.1", "far 1 2 0.5", "near 1 2 0.1"), nil, "!level far: no row says which cores share it")
+	try("against closer pairs", pairs("near 0 1 0.1", "far 0 2 0.5", "near 2 3 0.1", "far 3 2 0.1"), nil, "!cores 3 and 2 are at level far in line 5")
+	try("one pair of each", pairs("same_socket 0 1 0.1", "other_socket 0 32 0.5", "other_node 0 0 1.5"), nil, "!level same_socket: cores 0 and 32 do not share it, and no row says which of those between do, such as core 2: say how many")
+	try("no such", pairs("near 0 1 0.1"), map[string]int{"socket": 4}, "!no row is of level \"socket\"")
+	try("many", pairs(many...), nil, "!rows are of 65 levels, such as near0 and near1: a machine has at most 64")
+	try("cores without number", "# 99 x 9999-core\n"+pairs("near 0 1 0.1"), nil, "!the head says that ")
 }
 
 // Tables must be of one machine, which a column or the head names.
@@ -215,9 +202,8 @@ func TestReadOfMachine(t *testing.T) {
 	for machine, want := range map[string][]float64{"a": {1000}, "B": {2000, 4000}, "C": {3000}} {
 		table := must.Get(Read(strings.NewReader(several), "t.tsv", machine))
 		got := lists.Map(table.Points, func(m Point) float64 { return m.Mean })
-		if !slices.Equal(got, want) || !strings.EqualFold(table.Machine, machine) {
-			t.Errorf("%s: %v of %s, want %v", machine, got, table.Machine, want)
-		}
+		check.True(t, slices.Equal(got, want) && strings.EqualFold(table.Machine, machine),
+			"%s: %v of %s, want %v", machine, got, table.Machine, want)
 	}
 	contains.Error(t, must.Err(Read(strings.NewReader(several), "t.tsv", "D")), `none of "D"`)
 	table := must.Get(Read(strings.NewReader("level\tmachine\tm_bytes\tlatency_us\nsocket\tA\t1\t1\n"), "t.tsv", "mine"))
@@ -229,9 +215,8 @@ func TestSpeltLevels(t *testing.T) {
 	table := read(t, "level\tm_bytes\tlatency_us\nWithin Socket\t1\t1\nAcross-Sockets\t1\t2\n")
 	f := must.Get(File([]*Table{table}, map[string]int{"within-socket": 4, "across_sockets": 8}))
 	levels := f.Provenance.Levels
-	if levels[0].Name != "Within_Socket" || levels[1].Name != "Across-Sockets" || len(levels[0].Groups) != 2 || len(levels[1].Groups) != 1 {
-		t.Errorf("%v", levels)
-	}
+	check.True(t, levels[0].Name == "Within_Socket" && levels[1].Name == "Across-Sockets" && len(levels[0].Groups) == 2 && len(levels[1].Groups) == 1,
+		"%v", levels)
 	contains.Error(t, must.Err(File([]*Table{table}, map[string]int{"within-socket": 4, "Within_Socket": 8})), "has two numbers of cores")
 }
 
@@ -263,9 +248,7 @@ func TestPublished(t *testing.T) {
 				tables = append(tables, must.Get(ReadFile(path, "")))
 			}
 		}
-		if len(tables) < len(tt.tables) {
-			t.Skip("TAULOP_SHARED has no published measurements")
-		}
+		skip.If(t, len(tables) < len(tt.tables), "TAULOP_SHARED has no published measurements")
 		f := file(t, tables...)
 		got := ""
 		for _, l := range f.Provenance.Levels {
@@ -273,5 +256,44 @@ func TestPublished(t *testing.T) {
 		}
 		check.Equal(t, got, tt.levels, "%s: levels", tt.machine)
 		check.Equal(t, f.Provenance.Online.Len(), tt.cores, "%s: cores", tt.machine)
+	}
+}
+
+// Names of levels as people write them.
+func TestRelationOf(t *testing.T) {
+	for name, want := range map[string]relation{
+		"same_l3": {l3, false}, "same-numa": {numaNode, false}, "sameNuma": {numaNode, false}, "intra-numa": {numaNode, false}, "numa": {numaNode, false},
+		"same_numa_node": {numaNode, false}, "sameNUMANode": {numaNode, false}, "numa_local": {numaNode, false}, "within_ccx": {l3, false}, "shared_L2": {l2, false},
+		"cross_numa": {numaNode, true}, "other-numa": {numaNode, true}, "remote_numa": {numaNode, true}, "numa_remote": {numaNode, true}, "l3_not_shared": {l3, true},
+		"inter-socket": {socket, true}, "intersocket": {socket, true}, "cross_sockets": {socket, true}, "different_package": {socket, true}, "socket": {socket, true},
+		"intra_socket": {socket, false}, "same_socket_other_numa": {socket, false}, "other_numa_same_socket": {socket, false}, "on_chip": {socket, false},
+		"other_numa_other_socket": {socket, true}, "same_ccd": {ccd, false}, "siblings": {smt, false}, "same_core": {smt, false},
+		"same_node": {node, false}, "intranode": {node, false}, "other_node": {node, true}, "inter-node": {node, true}, "node": {node, true}, "between_hosts": {node, true},
+		"network": {network, false}, "other_rack": {network, true}, "near": {-1, false}, "level1": {-1, false}, "distance": {-1, false},
+	} {
+		check.Equal(t, relationOf(name), want, "%s", name)
+	}
+}
+
+func TestHeads(t *testing.T) {
+	for head, want := range map[string]map[int]int{
+		"4 cores per L3 (CCX), 16 cores per NUMA node (4 NUMA nodes a socket), 64 cores per socket": {l3: 4, numaNode: 16, socket: 64},
+		"12 cores share an L3 (19 MB) = one NUMA node = one socket":                                 {l3: 12, numaNode: 12, socket: 12},
+		"nodes with 2 x AMD EPYC 7H12, 64 cores each (128 cores a node)":                            {socket: 64, node: 128},
+		"nodes with 2 x 28-core Intel Cascade Lake (56 cores a node)":                               {socket: 28, node: 56},
+		"64 cores/socket, 2 sockets":                                                                {socket: 64, node: 128},
+		"dual-socket, 48 cores / socket, 12 cores per NUMA domain":                                  {numaNode: 12, socket: 48, node: 96},
+		"Core(s) per socket: 32":                                                                    {socket: 32},
+		"cores_per_socket=20, 40 cores per node":                                                    {socket: 20, node: 40},
+		"2 sockets of 18 cores":                                                                     {socket: 18, node: 36},
+		"2 sockets x 24 cores":                                                                      {socket: 24, node: 48},
+		"each NUMA node has 8 cores, each socket has 32 cores":                                      {numaNode: 8, socket: 32},
+		"8 cores per CCD, P=64, 32 ranks a node":                                                    {ccd: 8},
+	} {
+		topology := topology{head: make(map[int]int)}
+		topology.read([]string{head})
+		for unit := range node + 1 {
+			check.Equal(t, topology.head[unit], want[unit], "%s: cores of unit %d", head, unit)
+		}
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
+	"github.com/taulop/taulop/internal/test/skip"
+	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -40,9 +42,7 @@ func law(m, tau int) float64 {
 // and its schedules take the times that τ-Lop predicts from the law at all τ.
 func experiment(t *testing.T, r Request, slower float64) *Experiment {
 	t.Helper()
-	if !shm.Supported {
-		t.Skip("measuring needs Linux")
-	}
+	skip.If(t, !shm.Supported, "measuring needs Linux")
 	r.Caches, r.Time = []bool{false}, time.Minute
 	e := must.Get(New(r, eight(), provenance.Provenance{}))
 	truth := planned(e)
@@ -115,16 +115,13 @@ func set(c *params.Cell, ns float64) {
 func TestExperimentHoldsOut(t *testing.T) {
 	e := experiment(t, Request{Names: []string{Message, "allgather:ring", "allreduce:recursive-doubling", "barrier:dissemination"}, P: []int{4, 8}, M: Sizes}, 1)
 	doc, lacking := e.Collectives()
-	if lacking != nil || e.Short() != nil {
-		t.Fatal(lacking, e.Short())
-	}
-	if !slices.Equal(doc.Tau, []int{1, 2, 3, 4}) || !slices.Equal(doc.HeldOut, []int{5, 6, 7, 8}) || doc.Launches != (Launches{Parameters: 6, Schedules: 6}) {
-		t.Errorf("τ = %v, held out %v, %+v", doc.Tau, doc.HeldOut, doc.Launches)
-	}
+	check.Need(t, lacking == nil && e.Short() == nil, "%v, %v", lacking, e.Short())
+	check.True(t, slices.Equal(doc.Tau, []int{1, 2, 3, 4}) && slices.Equal(doc.HeldOut, []int{5, 6, 7, 8}) && doc.Launches == (Launches{Parameters: 6, Schedules: 6}),
+		"τ = %v, held out %v, %+v", doc.Tau, doc.HeldOut, doc.Launches)
 	for _, m := range e.File.Plan.Sizes {
 		check.True(t, slices.Contains(transfers.Sizes, m) && !slices.Contains(Sizes, m), "the sweep has m = %d", m)
 	}
-	check.Equal(t, len(doc.Rows), len(Sizes)*(1+2*2)+2, "rows: messages, two algorithms among two P, barriers") // messages, two algorithms among two P, barriers
+	check.Equal(t, len(doc.Rows), len(Sizes)*(1+2*2)+2, "rows: messages, two algorithms among two P, barriers")
 	for _, r := range doc.Rows {
 		if r.Bytes == 0 {
 			continue
@@ -134,13 +131,11 @@ func TestExperimentHoldsOut(t *testing.T) {
 			t.Errorf("%s, P = %d, m = %d: %+v, on the grid: %v", r.Name, r.P, r.Bytes, full, r.OnGrid)
 		}
 		strict, made := found(r.Predicted, Strict)
-		if want := r.Bytes > 2*segmentBytes && r.Name == "allgather:ring"; !made || want && math.Abs(strict.Error+0.5) > 0.1 {
-			t.Errorf("%s, P = %d, m = %d: %+v", r.Name, r.P, r.Bytes, strict)
-		}
+		want := r.Bytes > 2*segmentBytes && r.Name == "allgather:ring"
+		check.True(t, made && (!want || math.Abs(strict.Error+0.5) <= 0.1), "%s, P = %d, m = %d: %+v", r.Name, r.P, r.Bytes, strict)
 		check.Equal(t, len(r.Predicted), 4, "%s, P = %d, m = %d: predictions", r.Name, r.P, r.Bytes)
-		if lognp, _ := found(r.Predicted, "log_nP"); r.Name == Message && math.Abs(lognp.Error) > 0.2 { // between measured messages
-			t.Errorf("message, m = %d: %+v", r.Bytes, lognp)
-		}
+		lognp, _ := found(r.Predicted, "log_nP") // between measured messages
+		check.True(t, r.Name != Message || math.Abs(lognp.Error) <= 0.2, "message, m = %d: %+v", r.Bytes, lognp)
 	}
 }
 
@@ -150,14 +145,13 @@ func TestExperimentSessions(t *testing.T) {
 	slow := experiment(t, r, 1.1).File
 	r.Params, r.Source = slow, "monday.json"
 	doc, lacking := experiment(t, r, 1).Collectives()
-	if lacking != nil || doc.Session != "monday.json" || len(doc.Models) != 5 || !strings.HasPrefix(doc.Models[2].Given, "monday.json: ") {
-		t.Fatalf("%v, %+v", lacking, doc.Models)
-	}
+	check.Need(t, lacking == nil && doc.Session == "monday.json" && len(doc.Models) == 5 && strings.HasPrefix(doc.Models[2].Given, "monday.json: "),
+		"%v, %+v", lacking, doc.Models)
 	for i, row := range doc.Rows {
 		session, _ := found(row.Predicted, Session)
-		if full, _ := found(row.Predicted, Full); math.Abs(full.Error) > 0.01 || math.Abs(session.Error-0.1) > 0.02 || !session.Extrapolated {
-			t.Errorf("full %+v, session %+v", full, session)
-		}
+		full, _ := found(row.Predicted, Full)
+		check.True(t, math.Abs(full.Error) <= 0.01 && math.Abs(session.Error-0.1) <= 0.02 && session.Extrapolated,
+			"full %+v, session %+v", full, session)
 		check.Equal(t, row.OnGrid, (i == 1), "m = %d: on the grid", row.Bytes)
 	}
 	r.NoSweep, r.Tau = true, []int{1, 2}
@@ -171,8 +165,7 @@ func TestExperimentSessions(t *testing.T) {
 	}
 }
 
-// Algorithms of a whole collective that do not exist for a P are left out with a warning; by name they
-// are refused.
+// Algorithms of a whole collective that do not exist for a P are left out with a warning; by name they are refused.
 func TestExperimentLeavesOut(t *testing.T) {
 	r := Request{P: []int{3, 4}, M: []int{4096}}
 	must.Do(r.Name([]string{"allgather"}))
@@ -195,9 +188,7 @@ func TestExperimentChunks(t *testing.T) {
 	text := must.Get(json.Marshal(e.engine.Requests[Survey.Name]))
 	var launched schedules
 	must.Do(json.Unmarshal(text, &launched))
-	if len(e.Cases) != 2 {
-		t.Fatalf("%d cases", len(e.Cases))
-	}
+	check.Need(t, len(e.Cases) == 2, "%d cases", len(e.Cases))
 	for _, c := range e.Cases {
 		got := must.Get(launched.caseOf(c.Key(), 4))
 		for _, call := range []collective.Call{c.Schedule.Call, got.Schedule.Call} {
@@ -228,18 +219,14 @@ func TestExperimentLacks(t *testing.T) {
 	doc, lacking := without(func(c params.Cell) bool {
 		return c.Kind == params.TransferCell && c.Setup == "sendrecv" && c.Bytes == 98304 && c.Tau == 2
 	})
-	if lacking != nil {
-		t.Fatal(lacking)
-	}
+	check.Need(t, lacking == nil, "%v", lacking)
 	for _, r := range doc.Rows {
 		_, made := found(r.Predicted, Full)
-		if _, strict := found(r.Predicted, Strict); made != (r.Name == Message || r.Bytes == 1200) || !strict {
-			t.Errorf("%s of %d: %+v", r.Name, r.Bytes, r.Predicted)
-		}
+		_, strict := found(r.Predicted, Strict)
+		check.True(t, made == (r.Name == Message || r.Bytes == 1200) && strict, "%s of %d: %+v", r.Name, r.Bytes, r.Predicted)
 	}
-	if doc, lacking = without(func(c params.Cell) bool { return c.Kind != params.CollectiveCell || c.VariantName() == messageAlone }); lacking == nil || len(doc.Rows) != 4 {
-		t.Errorf("%d rows, %v", len(doc.Rows), lacking)
-	}
+	doc, lacking = without(func(c params.Cell) bool { return c.Kind != params.CollectiveCell || c.VariantName() == messageAlone })
+	check.True(t, lacking != nil && len(doc.Rows) == 4, "%d rows, %v", len(doc.Rows), lacking)
 }
 
 // If a file alone predicts patterns and lacks parameters, or has times of 0, more time would not help,
@@ -251,22 +238,20 @@ func TestPatternsLackParameters(t *testing.T) {
 	for i := range zeros.Cells {
 		zeros.Cells[i].Time = fit.Estimate{}
 	}
-	for _, tt := range []struct {
-		file *params.File
-		off  bool
-		want string
-	}{{file, true, "τ-Lop has nothing off cache: host.json: "}, {&zeros, false, "are 0 or were not measured"}} {
+	try := func(file *params.File, off bool, want string) {
+		t.Helper()
 		e := must.Get(New(Request{Patterns: true, Names: []string{Permutation}, P: []int{2}, M: []int{1024, 2048, 4096, 8192, 16384},
-			Caches: []bool{tt.off}, Time: time.Second, Params: tt.file, Source: "host.json"}, eight(), provenance.Provenance{}))
+			Caches: []bool{off}, Time: time.Second, Params: file, Source: "host.json"}, eight(), provenance.Provenance{}))
 		c := e.engine.Cells[0].Cell
 		c.Samples = make([]params.Sample, engine.LeastLaunches)
 		set(&c, 1000)
 		e.File.Cells = []params.Cell{c}
 		doc, lacking, _ := e.PatternResult()
-		if lacking == nil || !strings.Contains(lacking.Error(), tt.want) || e.Short() == nil || e.OutOfTime() || len(doc.Rows) != 1 {
-			t.Errorf("%v, out of time: %v; want %q of 1 row, got %d", lacking, e.OutOfTime(), tt.want, len(doc.Rows))
-		}
+		check.True(t, lacking != nil && strings.Contains(lacking.Error(), want) && e.Short() != nil && !e.OutOfTime() && len(doc.Rows) == 1,
+			"%v, out of time: %v; want %q of 1 row, got %d", lacking, e.OutOfTime(), want, len(doc.Rows))
 	}
+	try(file, true, "τ-Lop has nothing off cache: host.json: ")
+	try(&zeros, false, "are 0 or were not measured")
 }
 
 // The default sizes suit every collective, and no part of a call is at a measured size.
@@ -290,4 +275,83 @@ func found(ps []Prediction, name string) (p Prediction, made bool) {
 		return *its, true
 	}
 	return p, false
+}
+
+// moving is an experiment on a machine of four cores whose host moves its CPUs. Messages and broadcasts
+// take the times that τ-Lop predicts from the law, times the state's factor.
+func moving(t *testing.T, r Request, states []surveytest.State, launches int) *Experiment {
+	t.Helper()
+	skip.If(t, !shm.Supported, "measuring needs Linux")
+	r.Names, r.M, r.Caches, r.Time = []string{Message, "bcast:binomial"}, []int{1200, 24000}, []bool{false}, time.Hour
+	law := surveytest.Simulated{Machine: numatest.EPYC(1, 1, 1, 4, 1), Latency: 100, PerByte: 0.125, Far: 1, Sigma: 0.2, Noise: 0.01}
+	law.Cost = func(w setups.Work) float64 { return 100 } // messages alone
+	e := must.Get(New(r, numatest.EPYC(1, 1, 1, 4, 1), provenance.Provenance{}))
+	truth := planned(e)
+	surveytest.Simulate(law, 7).Measure(t, truth, transfers.Survey, transfers.Request{Plan: truth.Plan})
+	law.Cost, law.States, law.Between = predicted(truth), states, 100*time.Millisecond
+	e.engine.Start, e.engine.Launches, e.engine.Seed = surveytest.Simulate(law, 8).Start(), launches, 1
+	must.Do(e.Run(t.Context()))
+	return e
+}
+
+// If the host moves the CPUs, predictions of each state agree with its times, and errors over all states are weighted
+// by their shares. Another session's file predicts in the states that it has; a warning names the others.
+func TestExperimentMoves(t *testing.T) {
+	states := []surveytest.State{{Flag: 60, Times: 1, Lasts: 300 * time.Millisecond}, {Flag: 240, Times: 3, Lasts: 200 * time.Millisecond}}
+	e := moving(t, Request{P: []int{2, 4}}, states, 60)
+	doc, lacking := e.Collectives()
+	check.Need(t, lacking == nil && len(doc.Rows) == 2*(2+2*2) && len(doc.States) == 2,
+		"%d rows, %v, %v, %q", len(doc.Rows), lacking, doc.States, e.Warnings)
+	var times []float64 // of messages of 24000 bytes
+	for _, r := range doc.Rows {
+		full, made := found(r.Predicted, Full)
+		check.True(t, made && math.Abs(full.Error) <= 0.05 && r.State.NS > 0 && r.Measured.Known(),
+			"%s, P = %d, m = %d in %+v: measured %v, %+v", r.Name, r.P, r.Bytes, r.State, r.Measured, full)
+		if r.Name == Message && r.Bytes == 24000 {
+			times = append(times, r.Measured.Center)
+		}
+	}
+	check.True(t, len(times) == 2 && math.Abs(times[1]/times[0]-3) <= 0.1, "messages took %v, put in 1 and 3", times)
+	over := 0
+	for _, m := range doc.Means {
+		for _, of := range m.Errors {
+			check.True(t, of.Model != Full || of.Mean <= 0.05, "%+v", m)
+		}
+		if m.States == 2 {
+			over++
+		}
+	}
+	check.Equal(t, over, 2+3, "means over states") // message, bcast and all; bcast and all
+	quiet := moving(t, Request{P: []int{2}}, nil, engine.LeastLaunches*2)
+	doc, lacking = quiet.Collectives()
+	check.True(t, lacking == nil && len(doc.Rows) == 4 && len(doc.States) == 0 && doc.Rows[0].State.NS == 0,
+		"a machine that stays as it is: %+v, %v", doc.Rows, lacking)
+	try := func(file *params.File, near, far bool, says string) { // near, far: whether it predicts in the state
+		t.Helper()
+		again := *e
+		again.Request.Params, again.Source, again.Warnings = file, "monday.json", nil
+		if file == quiet.File { // its flag takes 50 ns
+			i := slices.IndexFunc(quiet.File.Watches, func(w params.Watch) bool { return len(w.CPUs) == 2 })
+			w := quiet.File.Watches[i]
+			check.Need(t, len(w.States) == 1 && math.Abs(w.States[0].NS/50-1) <= 0.05, "%+v", w)
+		}
+		doc, lacking := again.Collectives()
+		check.Need(t, lacking == nil, "%v", lacking)
+		for _, r := range doc.Rows {
+			if r.P > 2 {
+				continue
+			}
+			want := near
+			if r.State.NS > 120 {
+				want = far
+			}
+			p, made := found(r.Predicted, Session)
+			check.True(t, made == want && (!made || math.Abs(p.Error) <= 0.05), "%s in %+v: %+v", r.Name, r.State, r.Predicted)
+		}
+		all := strings.Join(again.Warnings, "\n")
+		check.True(t, strings.Contains("\n"+all, "\nnothing is predicted") == (says != "") && strings.Contains(all, says), "%q, want %q", all, says)
+	}
+	try(e.File, true, true, "")
+	try(quiet.File, true, false, "nothing is predicted from monday.json for 2 ranks whose flag takes 2")
+	try(&params.File{Plan: e.File.Plan}, false, false, "it does not say what a flag took")
 }

@@ -3,11 +3,14 @@ package verify
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/model"
@@ -35,9 +38,8 @@ func TestPredict(t *testing.T) {
 	ps := must.Get(predict(fixedModels(), false, c.Schedule, 5000))
 	// Eq. (10): 2·1024 + 3·1024; log_nP the same; eq. (3): 2o + L + 3g + (4·1024 − 4)G.
 	for i, want := range []float64{5120, 5120, 5120, 5120, 200 + 1000 + 300 + 4092} {
-		if ps[i].Model != Models[i] || math.Abs(ps[i].Ns-want) > 1e-6 || math.Abs(ps[i].Error-(want-5000)/5000) > 1e-9 {
-			t.Errorf("%s says %g ns, an error of %g; want %g", ps[i].Model, ps[i].Ns, ps[i].Error, want)
-		}
+		check.True(t, ps[i].Model == Models[i] && math.Abs(ps[i].Ns-want) <= 1e-6 && math.Abs(ps[i].Error-(want-5000)/5000) <= 1e-9,
+			"%s says %g ns, an error of %g; want %g", ps[i].Model, ps[i].Ns, ps[i].Error, want)
 	}
 	// An unknown prediction does not affect the others, and a time of 0 has no error.
 	models := fixedModels()
@@ -45,12 +47,10 @@ func TestPredict(t *testing.T) {
 	models[2].in[false] = model.TauLop{}
 	delete(models[4].in, false)
 	ps, err := predict(models, false, c.Schedule, 5000)
-	if len(ps) != 2 || ps[0].Model != Full || ps[1].Model != "log_nP" || err == nil || !strings.HasPrefix(err.Error(), Session) {
-		t.Errorf("%+v, %v", ps, err)
-	}
-	if ps, err = predict(fixedModels(), false, c.Schedule, 0); len(ps) > 0 || err != nil {
-		t.Errorf("%+v, %v", ps, err)
-	}
+	check.True(t, len(ps) == 2 && ps[0].Model == Full && ps[1].Model == "log_nP" && err != nil && strings.HasPrefix(err.Error(), Session),
+		"%+v, %v", ps, err)
+	ps, err = predict(fixedModels(), false, c.Schedule, 0)
+	check.True(t, len(ps) == 0 && err == nil, "%+v, %v", ps, err)
 }
 
 // unknown is a machine without measurements.
@@ -101,15 +101,12 @@ func TestRuns(t *testing.T) {
 	request := schedules{Segments: 2, SegmentBytes: 1024, ArenaBytes: map[int]int{2: 1 << 20}, Operator: "SUM_I", cases: runs.Cases}
 	runs.File = surveytest.Run(t, m, Survey, request)
 	rows := must.Get(runs.Rows(fixedModels()))
-	if runs.Rounds() != 1 || len(rows) != 4 {
-		t.Fatalf("%d rows of %d rounds", len(rows), runs.Rounds())
-	}
+	check.Need(t, runs.Rounds() == 1 && len(rows) == 4, "%d rows of %d rounds", len(rows), runs.Rounds())
 	for _, row := range rows {
 		check.True(t, row.Measured.Center > 0 && len(row.Predicted) == len(Models), "%s: %+v", row.Name, row)
 		for _, p := range row.Predicted {
-			if want := (p.Ns - row.Measured.Center) / row.Measured.Center; p.Error != want || math.IsInf(want, 0) {
-				t.Errorf("%s: error of %s is %g, want %g", row.Name, p.Model, p.Error, want)
-			}
+			want := (p.Ns - row.Measured.Center) / row.Measured.Center
+			check.True(t, p.Error == want && !math.IsInf(want, 0), "%s: error of %s is %g, want %g", row.Name, p.Model, p.Error, want)
 		}
 	}
 }
@@ -139,9 +136,89 @@ func TestCaseOf(t *testing.T) {
 		got := must.Get(schedules{}.caseOf(k, 4))
 		was, is := c.Schedule.Call, got.Schedule.Call
 		was.Element, is.Element = 0, 0 // of reductions alone
-		if got.Name != c.Name || got.OffCache != c.OffCache || was != is || got.Schedule.Len() != c.Schedule.Len() {
-			t.Errorf("%s %+v became %s %+v", c.Name, was, got.Name, is)
-		}
+		check.True(t, got.Name == c.Name && got.OffCache == c.OffCache && was == is && got.Schedule.Len() == c.Schedule.Len(),
+			"%s %+v became %s %+v", c.Name, was, got.Name, is)
 	}
 	check.AtLeast(t, len(cases), 40, "cases")
+}
+
+// Among P = 1 … 17 ranks a permutation has every distance, a ping-pong every pair once, and other
+// patterns every root. All names differ.
+func TestPatternVariants(t *testing.T) {
+	for p := 1; p <= 17; p++ {
+		want := map[string]int{Permutation: p - 1, "ping-pong": p * (p - 1) / 2, "scatter": p, "broadcast": p}
+		for _, pattern := range Patterns() {
+			cases, leftOut, err := pattern.Cases(p, []int{100}, false, 0)
+			must.Do(err)
+			names, partners := make(map[string]bool), make(map[[3]int]bool)
+			for _, c := range cases {
+				check.Equal(t, PatternOf(c.Name), pattern.Name, "pattern of %s", c.Name)
+				call := c.Schedule.Call
+				names[c.Name] = true
+				other := (call.Root + call.Distance) % p
+				if pattern.Name == Permutation {
+					other = 0
+				}
+				partners[[3]int{min(call.Root, other), max(call.Root, other), call.Distance}] = true
+			}
+			check.True(t, len(cases) == want[pattern.Name] && len(names) == len(cases) && len(partners) == len(cases) && leftOut == 0,
+				"%s, P = %d: %d cases, %d names, %d different, want %d", pattern.Name, p, len(cases), len(names), len(partners), want[pattern.Name])
+			few, leftOut, err := pattern.Cases(p, []int{100, 200}, false, 5)
+			check.True(t, err == nil && len(few) == 2*min(5, len(cases)) && leftOut == max(0, len(cases)-5),
+				"%s, P = %d: %d of at most 5 variants, %d left out, %v", pattern.Name, p, len(few)/2, leftOut, err)
+		}
+	}
+	contains.Error(t, must.Err(LookupPattern("pingpong")), `"ping-pong"`)
+}
+
+func TestFittedSizes(t *testing.T) {
+	for _, tt := range []struct{ ms, want []int }{
+		{[]int{1, 2, 4, 8, 16}, []int{1, 4, 16}},
+		{[]int{1, 2, 4, 8, 16, 32}, []int{1, 4, 16, 32}},
+		{[]int{1, 2, 3, 4, 5, 6, 7}, []int{1, 3, 5, 7}},
+	} {
+		got := FittedSizes(tt.ms)
+		check.Slices(t, got, tt.want, "%v", tt.ms)
+		check.True(t, len(got) >= fit.LeastSizes && len(got) != len(tt.ms), "%v: nothing to test a line on", tt.ms)
+	}
+}
+
+// If every pattern takes the time of Kang et al., both lines are exact at sizes that they were not
+// fitted to, and τ-Lop predicts by transfers of 1 ns a byte.
+func TestPatternRows(t *testing.T) {
+	const startup, perByte = 500, 2
+	r := Runs{File: &params.File{Format: params.Format, Version: params.Version}}
+	for _, pattern := range Patterns() {
+		cases, _, err := pattern.Cases(2, []int{1024, 2048, 4096, 8192, 16384}, false, 0)
+		must.Do(err)
+		r.Cases = append(r.Cases, cases...)
+	}
+	for _, c := range r.Cases {
+		halves := 2. // a permutation, and there and back
+		if p := PatternOf(c.Name); p == "scatter" || p == "broadcast" {
+			halves = 1
+		}
+		samples := slices.Repeat([]float64{startup + halves/2*perByte*float64(c.Schedule.Call.M)}, 6)
+		r.File.Cells = append(r.File.Cells, params.Cell{Key: c.Key(), Time: fit.Median(samples), Samples: params.Samples(samples...)})
+	}
+	fits := must.Get(r.PatternFits())
+	check.Equal(t, len(fits), 1+1+1+2+2, "fits") // and one of all permutations
+	models := fixedModels()[1:2]
+	rows := must.Get(r.PatternRows(models, fits))
+	for _, row := range rows {
+		check.True(t, len(row.Predicted) == len(PatternModels) && math.Abs(row.Predicted[1].Error) <= 1e-6 && math.Abs(row.Predicted[2].Error) <= 1e-6,
+			"%s, m = %d: %+v", row.Name, row.Bytes, row.Predicted)
+		check.Equal(t, row.Fitted, slices.Contains([]int{1024, 4096, 16384}, row.Bytes), "m = %d: fitted", row.Bytes)
+		k := float64(row.Bytes) / 1024
+		want := map[string]float64{Permutation: 2 * k, "ping-pong": 2 * (k + 1), "scatter": k + 1, "broadcast": k + 1}[row.Pattern] * 1024
+		check.Near(t, row.Predicted[0].Ns, want, 1e-6, "%s, m = %d: τ-Lop", row.Name, row.Bytes)
+	}
+	tested := Tested(rows)
+	check.True(t, len(tested) == 4*2 && tested[0].Variants == 1 && tested[7].Variants == 2, "%d rows: %+v", len(tested), tested)
+	means := PatternMeans(rows)
+	check.True(t, len(means) == 5 && means[0].Of == Permutation && means[4].Of == "all" && means[4].Errors[1].Mean <= 1e-6 && means[4].Errors[0].Mean > 0.01,
+		"%+v", means)
+	must.Do(r.File.Validate())
+	r.File.Cells = r.File.Cells[1:] // stopped before it
+	check.Equal(t, len(must.Get(r.PatternRows(models, fits))), len(rows)-1, "rows when stopped")
 }

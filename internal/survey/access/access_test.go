@@ -47,9 +47,8 @@ func testLoops[E element](t *testing.T, typ string) {
 				copy(want, got)
 				loop := loopOf[E](operation, typ, stride)
 				sum, wanted := loop(got, n, stride, 840), naive(operation, want, n, stride, 840)
-				if sum != wanted || !slices.Equal(got, want) {
-					t.Fatalf("%s %s, n = %d, stride %d: %g and %v, want %g and %v", operation, typ, n, stride, sum, got, wanted, want)
-				}
+				check.Need(t, sum == wanted && slices.Equal(got, want),
+					"%s %s, n = %d, stride %d: %g and %v, want %g and %v", operation, typ, n, stride, sum, got, wanted, want)
 			}
 		}
 	}
@@ -70,9 +69,8 @@ func testDot[E element](t *testing.T, typ string) {
 			for k := range n {
 				want += float64(a[k*stride] * vector[k%len(vector)])
 			}
-			if got := inner(multiply, a, vector, n, stride); got != want {
-				t.Fatalf("dot %s, n = %d, stride %d: found %g, want %g", typ, n, stride, got, want)
-			}
+			got := inner(multiply, a, vector, n, stride)
+			check.Need(t, got == want, "dot %s, n = %d, stride %d: found %g, want %g", typ, n, stride, got, want)
 		}
 	}
 	long := make([]E, 500) // several rounds, no repetition
@@ -84,9 +82,8 @@ func testDot[E element](t *testing.T, typ string) {
 		for k := range n {
 			want += float64(long[k] * long[k])
 		}
-		if got := dotOf[E](typ, 1)(long, long, n, 1); got != want {
-			t.Fatalf("dot %s of %d elements: found %g, want %g", typ, n, got, want)
-		}
+		got := dotOf[E](typ, 1)(long, long, n, 1)
+		check.Need(t, got == want, "dot %s of %d elements: found %g, want %g", typ, n, got, want)
 	}
 }
 
@@ -128,8 +125,7 @@ func TestChecksCatch(t *testing.T) {
 				got := w.Pass(mem, 1)
 				check.True(t, got == w.Want && got != 0, "%s: found %g, want %g", p.Variant(), got, w.Want)
 				p.N--
-				less := p.work()
-				check.True(t, less.Want != w.Want, "%s: the sum without an element is the same", p.Variant())
+				check.True(t, p.work().Want != w.Want, "%s: the sum without an element is the same", p.Variant())
 			}
 		}
 	}
@@ -137,22 +133,18 @@ func TestChecksCatch(t *testing.T) {
 
 // Fig. 6: N·S elements; a line of 64 bytes holds 16 int32.
 func TestLines(t *testing.T) {
-	for _, tt := range []struct {
-		pass         Pass
-		bytes, lines int
-	}{
-		{Pass{"read", "int32", 512, 1}, 2048, 32},
-		{Pass{"read", "int32", 512, 8}, 16384, 256},
-		{Pass{"read", "int32", 512, 16}, 32768, 512},
-		{Pass{"read", "int32", 512, 32}, 65536, 512},
-		{Pass{"read", "float64", 512, 1}, 4096, 64},
-		{Pass{"read", "float64", 1, 1}, 8, 1},
-		{Pass{"read", "float64", 9, 1}, 72, 2},
-	} {
-		if b, l := tt.pass.Bytes(), tt.pass.Lines(64); b != tt.bytes || l != tt.lines {
-			t.Errorf("%+v: %d bytes, %d lines; want %d, %d", tt.pass, b, l, tt.bytes, tt.lines)
-		}
+	try := func(pass Pass, bytes, lines int) {
+		t.Helper()
+		b, l := pass.Bytes(), pass.Lines(64)
+		check.True(t, b == bytes && l == lines, "%+v: %d bytes, %d lines; want %d, %d", pass, b, l, bytes, lines)
 	}
+	try(Pass{"read", "int32", 512, 1}, 2048, 32)
+	try(Pass{"read", "int32", 512, 8}, 16384, 256)
+	try(Pass{"read", "int32", 512, 16}, 32768, 512)
+	try(Pass{"read", "int32", 512, 32}, 65536, 512)
+	try(Pass{"read", "float64", 512, 1}, 4096, 64)
+	try(Pass{"read", "float64", 1, 1}, 8, 1)
+	try(Pass{"read", "float64", 9, 1}, 72, 2)
 }
 
 func TestSized(t *testing.T) {
@@ -169,14 +161,9 @@ func TestSized(t *testing.T) {
 // Passes at several strides over arrays of given sizes, which hold whole strides, share tables and panels by
 // size; passes over given numbers of elements share them by number.
 func TestLengths(t *testing.T) {
-	for _, tt := range []struct {
-		passes []Pass
-		want   []string // titles and panels
-	}{
-		{must.Get(Sized([]string{"read"}, []string{"float64"}, []int{64 << 10, 1 << 20}, []int{1, 3, 16})), []string{"arrays of 64K", "arrays of 1M", "float64, 64K", "float64, 1M"}},
-		{Grid([]string{"read"}, []string{"float64"}, []int{1024}, []int{1, 3, 16}), []string{"1024 elements", "float64, N = 1K"}},
-	} {
-		f := &params.File{Cells: lists.Map(tt.passes, func(p Pass) params.Cell {
+	try := func(passes []Pass, want []string) { // want: titles and panels
+		t.Helper()
+		f := &params.File{Cells: lists.Map(passes, func(p Pass) params.Cell {
 			return params.Cell{Key: params.Key{Kind: params.AccessCell, Bytes: p.Bytes(), Variant: p.Variant()}, Time: fit.Unbounded(float64(p.N))}
 		})}
 		got := lists.Map(Tables(f), func(t view.Table) string {
@@ -187,8 +174,10 @@ func TestLengths(t *testing.T) {
 			got = append(got, p.Panel)
 			check.Equal(t, len(p.Points), 3, "strides of %s", p.Panel)
 		}
-		check.Slices(t, got, tt.want, "panels")
+		check.Slices(t, got, want, "panels")
 	}
+	try(must.Get(Sized([]string{"read"}, []string{"float64"}, []int{64 << 10, 1 << 20}, []int{1, 3, 16})), []string{"arrays of 64K", "arrays of 1M", "float64, 64K", "float64, 1M"})
+	try(Grid([]string{"read"}, []string{"float64"}, []int{1024}, []int{1, 3, 16}), []string{"1024 elements", "float64, N = 1K"})
 }
 
 // The arena of a machine with 32 MB of cache, and little memory.
@@ -196,20 +185,16 @@ func TestArena(t *testing.T) {
 	m := &numa.Machine{Caches: []numa.Cache{{Level: 3, Type: "Unified", Bytes: 32 << 20, CPUs: numa.CPUSet{0}}}}
 	place := numa.Placement{Workers: []numa.Worker{{CPU: numa.CPU{ID: 0}}}}
 	passes := Grid(Operations, Types, []int{1 << 20}, []int{1, 2}) // 16 MB at most
-	for _, tt := range []struct {
-		free, arena int64
-		warnings    int
-		want        string
-	}{
-		{1 << 30, 129 << 20, 0, ""},
-		{128 << 20, 32 << 20, 1, ""},
-		{60 << 20, 0, 0, "may take 15 MB"},
-	} {
-		arena, warnings, err := arena(setups.ArenaOf(m, place, setups.ArenaCaches), m, place, passes, []bool{false, true}, tt.free)
-		contains.Error(t, err, tt.want)
-		check.Equal(t, int64(arena), tt.arena, "%+v: bytes", tt)
-		check.Equal(t, len(warnings), tt.warnings, "%+v: warnings", tt)
+	try := func(free int64, bytes, warned int, says string) {
+		t.Helper()
+		got, warnings, err := arena(setups.ArenaOf(m, place, setups.ArenaCaches), m, place, passes, []bool{false, true}, free)
+		contains.Error(t, err, says)
+		check.Equal(t, got, bytes, "%d bytes are free: bytes", free)
+		check.Equal(t, len(warnings), warned, "%d bytes are free: warnings", free)
 	}
+	try(1<<30, 129<<20, 0, "")
+	try(128<<20, 32<<20, 1, "")
+	try(60<<20, 0, 0, "may take 15 MB")
 }
 
 // More elements take longer on any machine.
@@ -218,9 +203,7 @@ func TestMeasure(t *testing.T) {
 	place := must.Get(m.Place(numa.Local, 1))
 	passes := append(Grid([]string{"read", "divide"}, []string{"float64"}, []int{64, 1 << 14}, []int{1, 16}), Grid([]string{"multiply"}, Types, []int{64, 1 << 14}, []int{1})...)
 	cells := surveytest.Run(t, m, Survey, Request{Passes: passes, Caches: []bool{false, true}, Placement: place, ArenaBytes: 4 << 20}).Cells
-	if len(cells) != 2*len(passes) {
-		t.Fatalf("%d cells, want %d", len(cells), 2*len(passes))
-	}
+	check.Need(t, len(cells) == 2*len(passes), "%d cells, want %d", len(cells), 2*len(passes))
 	times := lists.ToMap(cells, func(c params.Cell) (params.Key, float64) { return c.Key, c.Time.Center })
 	for k, few := range times {
 		if p, _ := PassOf(k); p.N == 64 {

@@ -26,13 +26,10 @@ func TestProfiled(t *testing.T) {
 		{"between two messages of a pair, τ pairs at once, node", "τ = 2", 1}, {"between two messages of a pair, τ pairs at once, node", "τ = 4", 1},
 		{"other, node", "τ = 1", 1},
 	}
-	if len(profiles) != len(want) {
-		t.Fatalf("%d profiles, want %d", len(profiles), len(want))
-	}
+	check.Need(t, len(profiles) == len(want), "%d profiles, want %d", len(profiles), len(want))
 	for i, p := range profiles {
-		if p.Panel != want[i].panel || p.Line != want[i].line || len(p.Points) != want[i].points {
-			t.Errorf("%q, %q with %d points, want %+v", p.Panel, p.Line, len(p.Points), want[i])
-		}
+		check.True(t, p.Panel == want[i].panel && p.Line == want[i].line && len(p.Points) == want[i].points,
+			"%q, %q with %d points, want %+v", p.Panel, p.Line, len(p.Points), want[i])
 	}
 	p := profiles[0]
 	check.True(t, p.Points[0].X == 1 && p.Points[0].Y.Center == 800, "the first point is %+v", p.Points[0])

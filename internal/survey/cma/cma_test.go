@@ -13,6 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
@@ -43,9 +44,8 @@ func TestSweep(t *testing.T) {
 			for _, off := range p.Caches {
 				of := params.Selection{Setup: setup, Placement: numa.Local, OffCache: off, Transport: params.CMA, Buffers: b}
 				table, err := f.Table(of)
-				if err != nil || !slices.Equal(table.Transfers.Sizes, r.Sizes) || table.Transfers.Taus[0] != 1 {
-					t.Errorf("%v, %s, off cache %v: %+v, %v", b, setup, off, table, err)
-				}
+				check.True(t, err == nil && slices.Equal(table.Transfers.Sizes, r.Sizes) && table.Transfers.Taus[0] == 1,
+					"%v, %s, off cache %v: %+v, %v", b, setup, off, table, err)
 				check.NoError(t, must.Err(f.Y(of)), "Y")
 			}
 		}
@@ -56,9 +56,7 @@ func TestSweep(t *testing.T) {
 func TestMeasures(t *testing.T) {
 	m := surveytest.Machine(t, 2)
 	r := NewRequest(m, params.Plan{Policies: []numa.Policy{numa.Local}, Sizes: []int{1024}, Taus: []int{1}, Caches: []bool{false, true}})
-	if r.Refused != "" {
-		t.Skip(r.Refused)
-	}
+	skip.If(t, r.Refused != "", "%s", r.Refused)
 	r.ArenaBytes = 1 << 20
 	cells := surveytest.Run(t, m, Survey, r).Cells
 	check.True(t, len(cells) != 0, "no cells")
@@ -75,13 +73,11 @@ func TestCells(t *testing.T) {
 	for _, c := range cells {
 		check.AtMost(t, kinds[index(c.Setup)].ranks(c.Tau), m.Allowed.Len(), "CPUs of %v", c.Key)
 	}
-	if err != nil || len(warnings) > 0 {
-		t.Error(warnings, err)
-	}
+	check.True(t, err == nil && len(warnings) == 0, "%v, %v", warnings, err)
 	r.Refused = "the kernel forbids it"
-	if cells, warnings, err := r.Cells(m); len(cells) > 0 || len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "(cma) are not measured: the kernel forbids it") || err != nil {
-		t.Errorf("%d cells, %v, %v", len(cells), warnings, err)
-	}
+	cells, warnings, err = r.Cells(m)
+	check.Need(t, err == nil && len(cells) == 0 && len(warnings) == 1, "%d cells, %v, %v", len(cells), warnings, err)
+	contains.All(t, warnings[0].Error(), "(cma) are not measured: the kernel forbids it")
 }
 
 // The command refuses what the CPUs or the memory cannot hold before it starts a process.
@@ -98,8 +94,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// Tables have a row for each size, a column for each state and τ, and the ratio of readers of one
-// process to pairs.
+// Tables have a row for each size, a column for each state and τ, and the ratio of readers of one process to pairs.
 func TestTables(t *testing.T) {
 	f := &params.File{Plan: params.Plan{Policies: []numa.Policy{numa.Local}}}
 	add := func(setup string, tau, m int, off bool, b params.Buffers, ns float64) {

@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/params"
 )
 
@@ -50,9 +51,7 @@ func TestTransfersAreChecked(t *testing.T) {
 func TestAnonymous(t *testing.T) {
 	dir := t.TempDir()
 	f, err := anonymous(dir)
-	if err != nil {
-		t.Skip("files in use cannot be removed here: ", err)
-	}
+	skip.If(t, err != nil, "files in use cannot be removed here: %v", err)
 	defer f.Close()
 	left, _ := os.ReadDir(dir)
 	check.True(t, len(left) == 0, "it has a name: %v", left)

@@ -8,6 +8,7 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/internal/test/snapshot"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -29,17 +30,13 @@ func walksWithin(t *testing.T, l Level) {
 	t.Helper()
 	for _, size := range append([]int{1, 100}, CopySizes...) {
 		n := l.walk(size)
-		if n == 0 && l.cache() && size*2 <= l.Most && size >= 64 && l.Least <= l.Most {
-			t.Errorf("%s does not take messages of %d bytes", l.Name, size)
-		}
-		if n > 0 && (n < size || n%64 != 0 || n < l.Least || l.cache() && n > l.Most) {
-			t.Errorf("%s: messages of %d bytes walk through %d", l.Name, size, n)
-		}
+		check.True(t, n != 0 || !l.cache() || size*2 > l.Most || size < 64 || l.Least > l.Most, "%s does not take messages of %d bytes", l.Name, size)
+		check.True(t, n <= 0 || n >= size && n%64 == 0 && n >= l.Least && (!l.cache() || n <= l.Most),
+			"%s: messages of %d bytes walk through %d", l.Name, size, n)
 	}
 }
 
-// Working sets exceed the level before, and both ends fit the level. Two workers have half of a shared
-// cache each.
+// Working sets exceed the level before, and both ends fit the level. Two workers have half of a shared cache each.
 func TestLevels(t *testing.T) {
 	m := machine()
 	p := must.Get(m.Place(numa.Remote, 2))
@@ -51,9 +48,7 @@ func TestLevels(t *testing.T) {
 			{"L3", 4 << 20, l3, 60 << 20},
 			{"memory", 4*(48<<10+2<<20+60<<20/tau) + 1<<20, 0, 0},
 		}
-		if len(levels) != len(want) || len(left) > 0 {
-			t.Fatalf("τ = %d: %+v, %v", tau, levels, left)
-		}
+		check.Need(t, len(levels) == len(want) && len(left) == 0, "τ = %d: %+v, %v", tau, levels, left)
 		for i, l := range levels {
 			check.Equal(t, l, want[i], "τ = %d", tau)
 			walksWithin(t, l)
@@ -67,11 +62,10 @@ func TestLevels(t *testing.T) {
 			m.Caches[i].Bytes = 64 << 10
 		}
 	}
-	if levels, left := Levels(m, p, 1, 0); len(left) != 1 || len(levels) != 3 || levels[1].Name != "L3" {
-		t.Errorf("%+v, %v", levels, left)
-	}
-	m.Caches = nil
 	levels, left := Levels(m, p, 1, 0)
+	check.True(t, len(left) == 1 && len(levels) == 3 && levels[1].Name == "L3", "%+v, %v", levels, left)
+	m.Caches = nil
+	levels, left = Levels(m, p, 1, 0)
 	check.True(t, len(left) == 1 && len(levels) == 1 && levels[0].Name == Memory, "without caches: %+v, %v", levels, left)
 }
 
@@ -95,13 +89,10 @@ func TestSteps(t *testing.T) {
 		cell("L1-L1", 8192, 100, 2), cell("L2-L1", 8192, 200, 2), cell("L3-L1", 8192, 201, 2),
 	}
 	steps := Steps(cells)
-	if len(steps) != 2 {
-		t.Fatalf("%+v", steps)
-	}
-	if s := steps[0]; s.Far != "L2" || !s.Slower || s.SlowerOf != 2 || s.Compared != 2 || s.Ratio.Center != 1.75 {
-		t.Errorf("L2 after L1: %+v", s)
-	}
-	s := steps[1]
+	check.Need(t, len(steps) == 2, "%+v", steps)
+	s := steps[0]
+	check.True(t, s.Far == "L2" && s.Slower && s.SlowerOf == 2 && s.Compared == 2 && s.Ratio.Center == 1.75, "L2 after L1: %+v", s)
+	s = steps[1]
 	check.True(t, s.Far == "L3" && !s.Slower && s.SlowerOf == 0 && s.Compared == 2, "L3 after L2: %+v", s)
 }
 
@@ -113,8 +104,7 @@ func TestTam(t *testing.T) {
 		cell("L2-L2", 65536, 2000, 1), cell("L2-memory", 65536, 4000, 1), cell("memory-memory", 65536, 6000, 1),
 		cell("memory-memory", 1<<22, 9e5, 1),
 	})
-	want := "[[1 1K L1 20 70 100] [1 64K L2 2000 4000 6000] [1 4M    900000]]"
-	check.Equal(t, fmt.Sprint(table.Rows), want, "Rows")
+	check.Equal(t, fmt.Sprint(table.Rows), "[[1 1K L1 20 70 100] [1 64K L2 2000 4000 6000] [1 4M    900000]]", "Rows")
 }
 
 // On all machines levels rise, memory is one of them, working sets are within bounds, and every CPU has
@@ -125,17 +115,14 @@ func TestSnapshots(t *testing.T) {
 			m := must.Get(numa.Discover(snapshot.Unpack(t, name)))
 			taus := Taus(m)
 			place, err := m.Place(numa.Remote, taus[len(taus)-1])
-			if err != nil {
-				t.Skip(err)
-			}
+			skip.Error(t, err)
 			for _, tau := range taus {
 				levels, left := Levels(m, place, tau, 0)
 				memory := false
 				for i, l := range levels {
 					memory = memory || l.Name == Memory
-					if l.cache() && (l.Least > l.Most || 4*l.Most > l.Cache) || i > 0 && l.Least < levels[i-1].Least {
-						t.Errorf("τ = %d: %+v", tau, levels)
-					}
+					check.True(t, (!l.cache() || l.Least <= l.Most && 4*l.Most <= l.Cache) && (i <= 0 || l.Least >= levels[i-1].Least),
+						"τ = %d: %+v", tau, levels)
 					walksWithin(t, l)
 				}
 				check.True(t, memory, "τ = %d: no memory in %+v", tau, levels)

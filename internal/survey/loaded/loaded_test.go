@@ -59,39 +59,31 @@ func request(t *testing.T, m *numa.Machine, cpus []int, levels ...int) Request {
 
 // Warnings name the latencies that few cores cannot measure.
 func TestCells(t *testing.T) {
-	for _, tt := range []struct {
-		cores, cells int
-		left         []string
-	}{
-		{1, 0, []string{"latency of a pair", "latency of a read"}},
-		{2, 5, []string{"latency of a pair"}},
-		{3, 10, nil},
-		{128, 10, nil},
-	} {
-		m := machine(tt.cores)
+	try := func(cores, n int, left ...string) { // n: cells; left: parts of the warnings
+		t.Helper()
+		m := machine(cores)
 		r := request(t, m, nil, 0, 50, 100)
 		cells, warnings, err := r.Cells(m)
-		if err != nil || len(cells) != tt.cells || len(warnings) != len(tt.left) {
-			t.Errorf("%d cores: %d cells, %v, %v", tt.cores, len(cells), warnings, err)
-			continue
-		}
-		for i, want := range tt.left {
+		check.Need(t, err == nil && len(cells) == n && len(warnings) == len(left), "%d cores: %d cells, %v, %v", cores, len(cells), warnings, err)
+		for i, want := range left {
 			contains.All(t, warnings[i].Error(), want)
 		}
 		for _, c := range cells {
-			if l := c.Variant.(params.Load); c.Named(l.String()) != c.Key || !slices.Contains(r.Levels, l.Level) {
-				t.Errorf("%+v is read as %v", l, c.Named(l.String()))
-			}
+			l := c.Variant.(params.Load)
+			check.True(t, c.Named(l.String()) == c.Key && slices.Contains(r.Levels, l.Level), "%+v is read as %v", l, c.Named(l.String()))
 		}
 	}
+	try(1, 0, "latency of a pair", "latency of a read")
+	try(2, 5, "latency of a pair")
+	try(3, 10)
+	try(128, 10)
 	// A node without workers, such as one of CXL memory, does not bound the arenas.
 	m := machine(2)
 	m.Nodes = append(m.Nodes, numa.Node{ID: 1, MemoryBytes: 1 << 30, FreeBytes: 1 << 10})
 	r := request(t, m, nil, Levels...)
 	check.True(t, r.ChainBytes >= 1<<20, "with a full node: %+v", r)
-	if _, _, err := NewRequest(machine(2), []int{0, 2}, Levels, setups.ArenaCaches); err == nil {
-		t.Error("a CPU that does not exist is accepted")
-	}
+	_, _, err := NewRequest(machine(2), []int{0, 2}, Levels, setups.ArenaCaches)
+	check.True(t, err != nil, "a CPU that does not exist is accepted")
 	for _, v := range []string{"", "read", "read-", "read-101", "read--1", "read-05", "write-5", "rate-rate-read-5"} {
 		_, ok := (params.Key{Kind: params.LoadedCell}.Named(v)).Variant.(params.Load)
 		check.True(t, !ok, "%q is a variant", v)
@@ -139,22 +131,19 @@ func TestMeaning(t *testing.T) {
 		return p
 	}
 	none, all := math.Inf(-1), math.Inf(1)
-	for _, tt := range []struct {
-		points []point
-		want   string
-	}{
-		{[]point{at(0, 50, 49, 51), at(50, 55, 54, 56), at(99, 60, 58, 62)}, "1.20 times that at 99.0 GB/s, and below twice at every level."},
-		{[]point{at(0, 50, 49, 51), at(50, 55, 54, 56), at(99, 160, 158, 162)}, "; twice that from 99.0 GB/s on."},
-		{[]point{at(0, 50, 49, 51), at(50, 95, 54, 156), at(99, 160, 158, 162)}, "; twice that from 99.0 GB/s on, perhaps from 50.0."},
-		{[]point{at(0, 430, 151, 709), at(50, 420, 151, 709), at(99, 430, 151, 709)}, "; whether it comes to twice that could not be told: intervals are too wide (±66 %)."},
-		{[]point{at(0, 50, 49, 51), at(99, 120, 90, 150)}, "could not be told: intervals are too wide (±25 %)."},
-		{[]point{at(0, 50, none, all), at(99, 51, none, all)}, "could not be told: there are too few launches for intervals."},
-		{[]point{at(0, 50, 49, 51)}, "Idle latency 50 ns [49, 51]."},
-		{[]point{at(50, 55, 54, 56)}, "Latency 55 ns [54, 56] while the others inject 50.0 GB/s [50.0, 50.0]."},
-	} {
-		got := meaning(tt.points)
-		check.True(t, strings.HasSuffix(got, tt.want), "%q, want %q", got, tt.want)
+	try := func(points []point, want string) {
+		t.Helper()
+		got := meaning(points)
+		check.True(t, strings.HasSuffix(got, want), "%q, want %q", got, want)
 	}
+	try([]point{at(0, 50, 49, 51), at(50, 55, 54, 56), at(99, 60, 58, 62)}, "1.20 times that at 99.0 GB/s, and below twice at every level.")
+	try([]point{at(0, 50, 49, 51), at(50, 55, 54, 56), at(99, 160, 158, 162)}, "; twice that from 99.0 GB/s on.")
+	try([]point{at(0, 50, 49, 51), at(50, 95, 54, 156), at(99, 160, 158, 162)}, "; twice that from 99.0 GB/s on, perhaps from 50.0.")
+	try([]point{at(0, 430, 151, 709), at(50, 420, 151, 709), at(99, 430, 151, 709)}, "; whether it comes to twice that could not be told: intervals are too wide (±66 %).")
+	try([]point{at(0, 50, 49, 51), at(99, 120, 90, 150)}, "could not be told: intervals are too wide (±25 %).")
+	try([]point{at(0, 50, none, all), at(99, 51, none, all)}, "could not be told: there are too few launches for intervals.")
+	try([]point{at(0, 50, 49, 51)}, "Idle latency 50 ns [49, 51].")
+	try([]point{at(50, 55, 54, 56)}, "Latency 55 ns [54, 56] while the others inject 50.0 GB/s [50.0, 50.0].")
 }
 
 // A pair that the host moves has a table for each state, and a read has one table.
@@ -186,8 +175,7 @@ func TestProfiles(t *testing.T) {
 		got = append(got, s)
 		check.Equal(t, p.Over, view.Bandwidth, "%s is over", p.Line)
 	}
-	want := []string{"read 4 cores 0:100 16000:120 32000:210", "pair 4 cores 0:50 25600:60"}
-	check.Slices(t, got, want, "got")
+	check.Slices(t, got, []string{"read 4 cores 0:100 16000:120 32000:210", "pair 4 cores 0:50 25600:60"}, "got")
 }
 
 // Measured latencies have intervals and a table.

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/provenance"
@@ -74,8 +77,7 @@ func TestFindsTheRate(t *testing.T) {
 	check.NoError(t, <-ended, "the host")
 }
 
-// A network that begins to drop packets ends the run at both ends, and the error of a call through it
-// says so.
+// A network that begins to drop packets ends the run at both ends, and the error of a call through it says so.
 func TestBlackhole(t *testing.T) {
 	near, far := sandbox.Networks(t, "")
 	impatient(t)
@@ -83,9 +85,8 @@ func TestBlackhole(t *testing.T) {
 		check.NoError(t, must.Err(s.Sample(t.Context(), smallExchange, 0)), "Sample")
 		far.Drop(t, "10.77.0.1/32")
 		_, err := s.Sample(t.Context(), smallExchange, 0)
-		if err = run.Why(err); !errors.Is(err, errStuck) || !strings.HasPrefix(err.Error(), "there: nothing moved for 500ms: ") {
-			t.Error(err)
-		}
+		err = run.Why(err)
+		check.True(t, errors.Is(err, errStuck) && strings.HasPrefix(err.Error(), "there: nothing moved for 500ms: "), "%v", err)
 		run.End(err)
 		contains.Error(t, must.Err(Begin(t.Context(), run.Targets, secret, time.Second)), "does not answer at all")
 	})
@@ -113,4 +114,35 @@ func TestCutOff(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Error("it still waits")
 	}
+}
+
+// In a new network namespace the interface lo is down, and root may bring it up.
+func TestMain(m *testing.M) {
+	noLoopback = loopback()
+	os.Exit(m.Run())
+}
+
+// loopback brings the interface lo up.
+func loopback() error {
+	lo, err := net.InterfaceByName("lo")
+	if err != nil || lo.Flags&net.FlagUp != 0 {
+		return err
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	r, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	if err := unix.IoctlIfreq(fd, unix.SIOCGIFFLAGS, r); err != nil {
+		return err
+	}
+	r.SetUint16(r.Uint16() | unix.IFF_UP)
+	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, r); err != nil {
+		return fmt.Errorf("it is down and cannot be brought up: %w", err)
+	}
+	return nil
 }

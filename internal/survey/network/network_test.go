@@ -20,6 +20,7 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
@@ -32,9 +33,7 @@ var noLoopback error
 
 func needsLoopback(t *testing.T) {
 	t.Helper()
-	if noLoopback != nil {
-		t.Skipf("needs the interface lo: %v", noLoopback)
-	}
+	skip.If(t, noLoopback != nil, "needs the interface lo: %v", noLoopback)
 }
 
 // shake runs a handshake and returns the errors of both ends.
@@ -88,9 +87,8 @@ func TestHandshake(t *testing.T) {
 		return binary.Write(c, binary.BigEndian, v)
 	}
 	for name, tt := range map[string]struct {
-		connects, listens func(net.Conn) error
-		connecting        string // in its error; none
-		listening         string
+		connects, listens     func(net.Conn) error
+		connecting, listening string // in its error; none
 	}{
 		"same secret":  {to(secret), with(secret, welcome), "", ""},
 		"other secret": {to(Secret("another secret, as long")), with(secret, welcome), "another secret", "another secret"},
@@ -121,9 +119,8 @@ func TestProofs(t *testing.T) {
 	p := secret.proof("connects", h, c)
 	again, other, late := h, c, secret.proof("listens", h, c)
 	again.Nonce, other.Nonce = nonce(), nonce()
-	if p == secret.proof("connects", again, c) || p == secret.proof("connects", h, other) || p == late || p != secret.proof("connects", h, c) {
-		t.Error("different handshakes have equal proofs")
-	}
+	check.True(t, p != secret.proof("connects", again, c) && p != secret.proof("connects", h, other) && p != late && p == secret.proof("connects", h, c),
+		"different handshakes have equal proofs")
 }
 
 // A canned connection reads given bytes and ignores writes.
@@ -150,12 +147,9 @@ func FuzzWire(f *testing.F) {
 		check.Error(t, introduce(canned{Reader: bytes.NewReader(received)}, secret, hello{}), "a host without the secret was believed")
 		check.Error(t, must.Err(receive(canned{Reader: bytes.NewReader(received)}, secret, func(hello) answer { return welcome })), "a stranger was let in")
 		var facts Facts
-		if readFrame(bytes.NewReader(received), &facts) == nil && len(received) > 4+mostFrame {
-			t.Error("a frame is too long")
-		}
-		if o, err := decodeOrder(received); err == nil && (o.Tau < 1 || o.Tau > mostFlows || o.Bytes > mostMessage || o.Times > mostTimes) {
-			t.Errorf("%+v", o)
-		}
+		check.True(t, readFrame(bytes.NewReader(received), &facts) != nil || len(received) <= 4+mostFrame, "a frame is too long")
+		o, err := decodeOrder(received)
+		check.True(t, err != nil || o.Tau >= 1 && o.Tau <= mostFlows && o.Bytes <= mostMessage && o.Times <= mostTimes, "%+v", o)
 	})
 }
 
@@ -208,8 +202,7 @@ func lead(t *testing.T, targets []Target, run *Run) *sampler {
 
 var smallExchange = params.Key{Kind: params.NetCell, Tau: 2, Bytes: 100}.Named("lo:L")
 
-// All cells of a small plan are measured, the file has the parameters of models, and the hosts end
-// with the run.
+// All cells of a small plan are measured, the file has the parameters of models, and the hosts end with the run.
 func TestMeasures(t *testing.T) {
 	m := surveytest.Machine(t, 1)
 	l, ended := hosts(t, time.Minute)
@@ -226,15 +219,11 @@ func TestMeasures(t *testing.T) {
 	two, _ := table.L(1<<20, 2)
 	check.True(t, one > 0 && two > 0, "L(1M,1) = %g, L(1M,2) = %g", one, two)
 	tam, err := f.Tam("")
-	if err != nil || tam.Packet != min(run.Segment, mostPacket) || !(tam.Send.At(1) > 0) || !(tam.SendGap.At(1000) > 0) {
-		t.Errorf("%+v, %v", tam, err)
-	}
+	check.True(t, err == nil && tam.Packet == min(run.Segment, mostPacket) && tam.Send.At(1) > 0 && tam.SendGap.At(1000) > 0, "%+v, %v", tam, err)
 	var text strings.Builder
 	view.WriteTables(&text, Tables(f))
 	for _, want := range []string{"L(m,2) of lo: 2 messages at once", "o = ", "\nfarther ", "O_r(m)", "B_L is "} {
-		if !strings.Contains("\n"+text.String(), want) && (want != "B_L is " || tam.Buffer > 0) {
-			t.Errorf("tables lack %q:\n%s", want, &text)
-		}
+		check.True(t, strings.Contains("\n"+text.String(), want) || want == "B_L is " && tam.Buffer <= 0, "tables lack %q:\n%s", want, &text)
 	}
 }
 
@@ -247,9 +236,7 @@ func TestProfiles(t *testing.T) {
 		}
 	}
 	lines := Survey.Drawing.Profiles(cells)
-	if len(lines) != 2 || lines[0].Line != "τ = 1" || lines[1].Line != "τ = 2" || lines[0].Time != "L(m,τ)" {
-		t.Errorf("%+v", lines)
-	}
+	check.True(t, len(lines) == 2 && lines[0].Line == "τ = 1" && lines[1].Line == "τ = 2" && lines[0].Time == "L(m,τ)", "%+v", lines)
 }
 
 // A note explains L = 0.
@@ -285,9 +272,8 @@ func TestSmallBuffers(t *testing.T) {
 	r.Unread = 1000
 	some, warnings, err := r.Cells(nil)
 	// O_r of 362, 724 and 1448 bytes, and U_r of the last.
-	if err != nil || len(warnings) != 4 || len(some) != len(all)-4 || !strings.HasPrefix(warnings[0].Error(), "O_r of packets of 362 bytes is left out: ") {
-		t.Errorf("%d of %d cells, %v, %v", len(some), len(all), warnings, err)
-	}
+	check.True(t, err == nil && len(warnings) == 4 && len(some) == len(all)-4 && strings.HasPrefix(warnings[0].Error(), "O_r of packets of 362 bytes is left out: "),
+		"%d of %d cells, %v, %v", len(some), len(all), warnings, err)
 }
 
 // Both ends report why a flow ended.
@@ -300,13 +286,11 @@ func TestWhy(t *testing.T) {
 	_, err := s.once(to, order{Operation: ignored, Tau: 1, Bytes: mostIgnored, Times: 2}, parts[params.TamReceive])
 	const reason = "the messages to be ignored are more than the kernel keeps"
 	err = run.Why(err)
-	if !errors.Is(err, errHungUp) || !strings.HasPrefix(err.Error(), "there: ") || !strings.Contains(err.Error(), "there says: ") || !strings.HasSuffix(err.Error(), reason) {
-		t.Errorf("the end that leads: %v", err)
-	}
+	check.True(t, errors.Is(err, errHungUp) && strings.HasPrefix(err.Error(), "there: ") && strings.Contains(err.Error(), "there says: ") && strings.HasSuffix(err.Error(), reason),
+		"the end that leads: %v", err)
 	run.End(err)
-	if err := <-ended; err == nil || !strings.HasPrefix(err.Error(), "a flow from ") || !strings.HasSuffix(err.Error(), reason) {
-		t.Errorf("the host: %v", err)
-	}
+	err = <-ended
+	check.True(t, err != nil && strings.HasPrefix(err.Error(), "a flow from ") && strings.HasSuffix(err.Error(), reason), "the host: %v", err)
 }
 
 // Waits for a silent host and for a run are limited. The command's tests have closed ports, ports in
@@ -322,9 +306,8 @@ func TestNobodyThere(t *testing.T) {
 	check.Error(t, must.Err(Begin(ctx, []Target{silent}, secret, time.Minute)), "a host that says nothing takes part")
 	free.Close()
 	silent.Name = "127.0.0.1"
-	if _, err := Begin(t.Context(), []Target{silent}, secret, 100*time.Millisecond); err == nil || strings.Count(err.Error(), "127.0.0.1") != 1 {
-		t.Errorf("the address is not there once: %v", err)
-	}
+	_, err := Begin(t.Context(), []Target{silent}, secret, 100*time.Millisecond)
+	check.True(t, err != nil && strings.Count(err.Error(), "127.0.0.1") == 1, "the address is not there once: %v", err)
 	_, ended := hosts(t, 100*time.Millisecond)
 	contains.Error(t, <-ended, "no run began within 100ms")
 }
@@ -366,9 +349,8 @@ func TestSecret(t *testing.T) {
 	short := filepath.Join(t.TempDir(), "short")
 	must.Do(os.WriteFile(short, []byte("secret\n"), 0o600))
 	contains.Error(t, must.Err(ReadSecret(short, true)), "6 bytes")
-	if _, err := ReadSecret(os.DevNull, true); err == nil || strings.Contains(err.Error(), "chmod") {
-		t.Errorf("a device: %v", err)
-	}
+	_, err := ReadSecret(os.DevNull, true)
+	check.True(t, err != nil && !strings.Contains(err.Error(), "chmod"), "a device: %v", err)
 	check.ErrorIs(t, must.Err(ReadSecret("/proc/nowhere/secret", true)), ErrSecret, "a home that takes no directory")
 }
 

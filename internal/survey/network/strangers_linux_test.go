@@ -15,10 +15,10 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 )
 
-// knock connects as strangers do, silent, with half a hello or with a hello alone, for the test's
-// time.
+// knock connects as strangers do, silent, with half a hello or with a hello alone, for the test's time.
 func knock(t *testing.T, address string, times int) {
 	t.Helper()
 	for i := range times {
@@ -45,8 +45,7 @@ func (w *witness) say(err error) {
 	w.lines = append(w.lines, err.Error())
 }
 
-// Hundreds of connections without a proof do not disturb the begin of a run or of launches, or
-// samples.
+// Hundreds of connections without a proof do not disturb the begin of a run or of launches, or samples.
 func TestIdleStrangers(t *testing.T) {
 	const strangers = 3 * mostUnproven
 	var w witness
@@ -65,12 +64,10 @@ func TestIdleStrangers(t *testing.T) {
 		s.Close()
 	}
 	ends(t, run, ended)
-	if h.admitted != 0 || len(h.groups) != 0 || len(h.unproven.slots) != 0 {
-		t.Errorf("the host ended with %d flows in %d launches and %d handshakes", h.admitted, len(h.groups), len(h.unproven.slots))
-	}
-	if n := len(w.lines); n < mostLines || !strings.Contains(w.lines[n-1], " more connections") {
-		t.Errorf("%d lines, the last without the number of further connections:\n%s", n, strings.Join(w.lines, "\n"))
-	}
+	check.True(t, h.admitted == 0 && len(h.groups) == 0 && len(h.unproven.slots) == 0,
+		"the host ended with %d flows in %d launches and %d handshakes", h.admitted, len(h.groups), len(h.unproven.slots))
+	check.Need(t, len(w.lines) >= mostLines, "%d lines: %q", len(w.lines), w.lines)
+	contains.All(t, w.lines[len(w.lines)-1], " more connections")
 }
 
 // forget undoes admit, of runs and of flows.
@@ -78,9 +75,7 @@ func TestAdmits(t *testing.T) {
 	h := Host{groups: make(map[uint64]*group)}
 	run := hello{Purpose: controlling, Run: nonce()}
 	for range 2 {
-		if h.admit(run) != welcome || h.admit(run) != engaged {
-			t.Fatal("one run at a time")
-		}
+		check.Need(t, h.admit(run) == welcome && h.admit(run) == engaged, "one run at a time")
 		h.forget(run)
 	}
 	h.admit(run)
@@ -89,9 +84,8 @@ func TestAdmits(t *testing.T) {
 	}
 	for range 2 {
 		for i := range mostFlows {
-			if a := h.admit(flow(i)); a != welcome {
-				t.Fatalf("flow %d: %d", i, a)
-			}
+			a := h.admit(flow(i))
+			check.Need(t, a == welcome, "flow %d: %d", i, a)
 		}
 		check.Equal(t, h.admit(flow(0)), full, "a flow more than are allowed")
 		for i := range mostFlows {
@@ -107,9 +101,8 @@ func peak(t *testing.T) (bytes int) {
 	t.Helper()
 	_, after, _ := strings.Cut(string(must.Get(os.ReadFile("/proc/self/status"))), "VmHWM:")
 	must.Get(fmt.Sscan(after, &bytes))
-	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
-		t.Skipf("the peak of this process is unknown: %v", err)
-	}
+	err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
+	skip.If(t, err != nil, "the peak of this process is unknown: %v", err)
 	return bytes << 10
 }
 
@@ -158,17 +151,14 @@ func TestBudget(t *testing.T) {
 // The error names the host for which a request is too large.
 func TestFits(t *testing.T) {
 	run := Run{Targets: []Target{{Name: "near"}, {Name: "far"}}, Facts: []Facts{{Memory: 8 << 20}, {Memory: 1 << 20}}}
-	for _, tt := range []struct {
-		m, tau int
-		err    string // "": it fits
-	}{
-		{512 << 10, 8, ""},
-		{512 << 10, 9, "near takes 8M for messages, and τ = 9 with m = 512K needs 9M: let the host that listens"},
-		{512<<10 + 1, 1, "far takes 1M for messages, and τ = 1 with m = 524289 B needs 1032K: let the host that listens"},
-		{mostMessage, mostFlows, "needs 512G"},
-	} {
-		contains.Error(t, run.Fits(Request{Sizes: []int{1, tt.m}, Taus: []int{1, tt.tau}}), tt.err)
+	try := func(m, tau int, err string) { // err: "": it fits
+		t.Helper()
+		contains.Error(t, run.Fits(Request{Sizes: []int{1, m}, Taus: []int{1, tau}}), err)
 	}
+	try(512<<10, 8, "")
+	try(512<<10, 9, "near takes 8M for messages, and τ = 9 with m = 512K needs 9M: let the host that listens")
+	try(512<<10+1, 1, "far takes 1M for messages, and τ = 1 with m = 524289 B needs 1032K: let the host that listens")
+	try(mostMessage, mostFlows, "needs 512G")
 }
 
 // impatient shortens the patience of both ends for a test.

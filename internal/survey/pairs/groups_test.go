@@ -14,6 +14,7 @@ import (
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
@@ -45,9 +46,7 @@ func found(t *testing.T, f *params.File) (sets []string) {
 // known groups, in a mesh, whose times rise with the distance, with slow CPUs, or in two packages of
 // which one has the memory, so that times within the other are as long as between them.
 func TestFindGroups(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long under the race detector, and nothing is shared")
-	}
+	skip.Short(t, "takes long under the race detector, and nothing is shared")
 	split := func(near, far float64, of func(cpu int) int) func(a, b int) float64 {
 		return func(a, b int) float64 {
 			if of(a) == of(b) {
@@ -67,64 +66,57 @@ func TestFindGroups(t *testing.T) {
 			return ns[level]
 		}
 	}
-	for _, tt := range []struct {
-		name      string
-		n, closer int
-		f         func(a, b int) float64
-		want      string
-	}{
-		{"EPYC", 16, 1, split(25, 95, by(4)), "0-3 4-7 8-11 12-15"},
-		{"64 CPUs", 64, 1, split(25, 95, by(8)), "0-7 8-15 16-23 24-31 32-39 40-47 48-55 56-63"},
-		{"across", 16, 1, split(25, 95, func(cpu int) int { return cpu % 4 }), "0,4,8,12 1,5,9,13 2,6,10,14 3,7,11,15"},
-		{"unequal", 12, 1, split(40, 90, func(cpu int) int { return min(cpu/4, 1) }), "0-3 4-11"},
-		{"three", 6, 1, split(30, 90, by(3)), "0-2 3-5"},
-		{"half as much again", 16, 1, split(60, 90, by(8)), "0-7 8-15"},
-		{"siblings", 16, 2, func(a, b int) float64 {
-			if a/2 == b/2 {
-				return 8
-			}
-			return split(25, 95, by(8))(a, b)
-		}, "0-7 8-15"},
-		{"cores and caches", 16, 1, nested([]int{2, 8}, 10, 24, 91), "0-1 2-3 4-5 6-7 8-9 10-11 12-13 14-15 0-7 8-15"},
-		{"caches and packages", 32, 1, nested([]int{4, 16}, 40, 110, 260), "0-3 4-7 8-11 12-15 16-19 20-23 24-27 28-31 0-15 16-31"},
-		{"packages above all", 32, 1, nested([]int{4, 16}, 60, 100, 500), "0-3 4-7 8-11 12-15 16-19 20-23 24-27 28-31 0-15 16-31"},
-		{"packages of cores that are told", 16, 2, nested([]int{2, 8}, 10, 45, 120), "0-7 8-15"},
-		{"memory of one package", 32, 1, func(a, b int) float64 {
-			if a/4 != b/4 && a >= 16 && b >= 16 {
-				return 260
-			}
-			return nested([]int{4, 16}, 25, 110, 260)(a, b)
-		}, "0-3 4-7 8-11 12-15 16-19 20-23 24-27 28-31"},
-
-		{"one level", 16, 1, func(int, int) float64 { return 50 }, ""},
-		{"told", 16, 4, split(25, 95, by(4)), ""},
-		{"mesh", 28, 1, func(a, b int) float64 {
-			x, y := math.Abs(float64(a%7-b%7)), math.Abs(float64(a/7-b/7))
-			return 48 + 1.5*(x+y)
-		}, ""},
-		{"one slow CPU", 12, 1, func(a, b int) float64 {
-			if a == 5 || b == 5 {
-				return 200
-			}
-			return 50
-		}, ""},
-		{"a slow pair", 12, 1, func(a, b int) float64 {
-			if a == 5 && b == 7 {
-				return 200
-			}
-			return 50
-		}, ""},
-		{"four CPUs are too few", 4, 1, split(25, 95, by(2)), ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
+	try := func(name string, n, closer int, times func(a, b int) float64, want string) {
+		t.Helper()
+		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(2) {
-				f := timed(tt.n, tt.closer, 0.05, rand.New(rand.NewPCG(seed, 1)), tt.f)
-				if got := strings.Join(found(t, f), " "); got != tt.want {
-					t.Fatalf("seed %d: %q, want %q", seed, got, tt.want)
-				}
+				got := strings.Join(found(t, timed(n, closer, 0.05, rand.New(rand.NewPCG(seed, 1)), times)), " ")
+				check.Need(t, got == want, "seed %d: %q, want %q", seed, got, want)
 			}
 		})
 	}
+	try("EPYC", 16, 1, split(25, 95, by(4)), "0-3 4-7 8-11 12-15")
+	try("64 CPUs", 64, 1, split(25, 95, by(8)), "0-7 8-15 16-23 24-31 32-39 40-47 48-55 56-63")
+	try("across", 16, 1, split(25, 95, func(cpu int) int { return cpu % 4 }), "0,4,8,12 1,5,9,13 2,6,10,14 3,7,11,15")
+	try("unequal", 12, 1, split(40, 90, func(cpu int) int { return min(cpu/4, 1) }), "0-3 4-11")
+	try("three", 6, 1, split(30, 90, by(3)), "0-2 3-5")
+	try("half as much again", 16, 1, split(60, 90, by(8)), "0-7 8-15")
+	try("siblings", 16, 2, func(a, b int) float64 {
+		if a/2 == b/2 {
+			return 8
+		}
+		return split(25, 95, by(8))(a, b)
+	}, "0-7 8-15")
+	try("cores and caches", 16, 1, nested([]int{2, 8}, 10, 24, 91), "0-1 2-3 4-5 6-7 8-9 10-11 12-13 14-15 0-7 8-15")
+	try("caches and packages", 32, 1, nested([]int{4, 16}, 40, 110, 260), "0-3 4-7 8-11 12-15 16-19 20-23 24-27 28-31 0-15 16-31")
+	try("packages above all", 32, 1, nested([]int{4, 16}, 60, 100, 500), "0-3 4-7 8-11 12-15 16-19 20-23 24-27 28-31 0-15 16-31")
+	try("packages of cores that are told", 16, 2, nested([]int{2, 8}, 10, 45, 120), "0-7 8-15")
+	try("memory of one package", 32, 1, func(a, b int) float64 {
+		if a/4 != b/4 && a >= 16 && b >= 16 {
+			return 260
+		}
+		return nested([]int{4, 16}, 25, 110, 260)(a, b)
+	}, "0-3 4-7 8-11 12-15 16-19 20-23 24-27 28-31")
+
+	try("one level", 16, 1, func(int, int) float64 { return 50 }, "")
+	try("told", 16, 4, split(25, 95, by(4)), "")
+	try("mesh", 28, 1, func(a, b int) float64 {
+		x, y := math.Abs(float64(a%7-b%7)), math.Abs(float64(a/7-b/7))
+		return 48 + 1.5*(x+y)
+	}, "")
+	try("one slow CPU", 12, 1, func(a, b int) float64 {
+		if a == 5 || b == 5 {
+			return 200
+		}
+		return 50
+	}, "")
+	try("a slow pair", 12, 1, func(a, b int) float64 {
+		if a == 5 && b == 7 {
+			return 200
+		}
+		return 50
+	}, "")
+	try("four CPUs are too few", 4, 1, split(25, 95, by(2)), "")
 }
 
 // Homogeneous noise of any size gives no groups in 2,000 levels.
@@ -167,20 +159,16 @@ func moving(t *testing.T, cpus, launches int, seed uint64) (*params.File, *surve
 func TestMoving(t *testing.T) {
 	f, s := moving(t, 3, 200, 1)
 	p, err := f.Pairs()
-	if err != nil || len(p.Pairs) != 3 {
-		t.Fatalf("%+v, %v", p, err)
-	}
+	check.Need(t, err == nil && len(p.Pairs) == 3, "%+v, %v", p, err)
 	put := s.Shares()
 	for _, pair := range p.Pairs {
-		if len(pair.States) != 2 || math.Abs(pair.States[0].Share-put[0]) > 0.1 {
-			t.Fatalf("%+v, put in shares of %.2f", pair, put)
-		}
+		check.Need(t, len(pair.States) == 2 && math.Abs(pair.States[0].Share-put[0]) <= 0.1, "%+v, put in shares of %.2f", pair, put)
 		mean := 0.
 		for i, of := range pair.States {
 			want := s.Latency * s.States[i].Times
-			if got := of.Times[0]; math.Abs(got.Center/want-1) > 0.03 || !got.Known() || math.Abs(of.NS/s.States[i].Flag-1) > 0.03 {
-				t.Errorf("%d-%d takes %v in %+v, put in %g", pair.From, pair.To, got, of.State, want)
-			}
+			got := of.Times[0]
+			check.True(t, math.Abs(got.Center/want-1) <= 0.03 && got.Known() && math.Abs(of.NS/s.States[i].Flag-1) <= 0.03,
+				"%d-%d takes %v in %+v, put in %g", pair.From, pair.To, got, of.State, want)
 			mean += of.Share * of.Times[0].Center
 		}
 		check.Near(t, pair.Times[0].Center/mean, 1, 1e-9, "%v by the mean of %+v", pair.Times[0], pair.States)
@@ -192,9 +180,7 @@ func TestMoving(t *testing.T) {
 
 // Two states of pairs are no two groups of CPUs, whether or not samples suffice to tell the states.
 func TestMovingIsNoGroup(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long under the race detector, and nothing is shared")
-	}
+	skip.Short(t, "takes long under the race detector, and nothing is shared")
 	for seed := range uint64(20) {
 		for _, launches := range []int{engine.LeastLaunches, 60} {
 			if launches > engine.LeastLaunches && seed > 1 {
@@ -209,9 +195,8 @@ func TestMovingIsNoGroup(t *testing.T) {
 // Hidden siblings are groups even if the host moves cores between caches; CPUs that are close only for
 // some time are none.
 func TestGroupsOfMovedPairs(t *testing.T) {
-	p := &params.Pairs{Sizes: []int{0}, Levels: []params.PairLevel{{Name: "same node"}}}
 	known := numatest.EPYC(1, 1, 1, 8, 1).Levels(numatest.EPYC(1, 1, 1, 8, 1).Allowed)
-	p.Levels[0].Name = known[0].Name
+	p := &params.Pairs{Sizes: []int{0}, Levels: []params.PairLevel{{Name: known[0].Name}}}
 	for i := range 8 {
 		p.CPUs = append(p.CPUs, i)
 		for j := range i {

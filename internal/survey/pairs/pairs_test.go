@@ -4,13 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
@@ -18,7 +21,9 @@ import (
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/internal/test/surveytest"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -41,9 +46,8 @@ func TestFindSlow(t *testing.T) {
 	}
 	p.Pairs = append(p.Pairs, pair(0, 3, 17, 90, 601), pair(1, 0, 30, 80, 900), pair(1, 0, 31, 80, 900), pair(2, 0, 40, 200, 1200))
 	slow := FindSlow(p)
-	if len(slow) != 1 || slow[0].From != 3 || slow[0].To != 17 || slow[0].Bytes != 0 || slow[0].Score <= fit.OutlierScore || slow[0].Above != "same node" {
-		t.Errorf("%+v", slow)
-	}
+	check.True(t, len(slow) == 1 && slow[0].From == 3 && slow[0].To == 17 && slow[0].Bytes == 0 && slow[0].Score > fit.OutlierScore && slow[0].Above == "same node",
+		"%+v", slow)
 	// A pair in a level of two that is slower than a farther level.
 	p.Pairs[10] = pair(1, 0, 30, 250, 900)
 	slow = FindSlow(p)
@@ -74,38 +78,29 @@ func TestSurvey(t *testing.T) {
 	r := Request{CPUs: m.Allowed[:2], Sizes: []int{0, SegmentBytes}, Addresses: 3}
 	check.Equal(t, r.visit(), 3*(Request{}).visit(), "a sample on three pages")
 	p, err := surveytest.Run(t, m, Survey, r).Pairs()
-	if err != nil || len(p.Each()) != len(homes(m, m.Allowed[0], m.Allowed[1])) {
-		t.Fatalf("%+v, %v", p, err)
-	}
+	check.Need(t, err == nil && len(p.Each()) == len(homes(m, m.Allowed[0], m.Allowed[1])), "%+v, %v", p, err)
 	for _, of := range p.Each() {
 		times := of.Pairs[0].Times
 		check.True(t, len(of.Pairs) == 1 && times[0].Center > 0 && times[1].Center > 0, "%s: %+v", of.Home, of.Pairs)
 	}
-	for _, tt := range []struct {
-		ns         []float64
-		want       float64
-		low, large float64 // of the spread
-	}{
-		{[]float64{60}, 60, 0, 0},
-		{[]float64{60, 90, 61, 62, 60.5}, 61, 0.2, 0.22},
-		{[]float64{60, 60, 60}, 60, 0, 0},
-	} {
-		all := lists.Map(tt.ns, func(ns float64) engine.Reading { return engine.Reading{Sample: params.Sample{NS: ns}} })
-		if got := median(all); got.NS != tt.want || float64(got.Spread) < tt.low || float64(got.Spread) > tt.large {
-			t.Errorf("of %v: %+v; want %g and a spread from %g to %g", tt.ns, got, tt.want, tt.low, tt.large)
-		}
+	try := func(times []float64, want, spread float64) {
+		t.Helper()
+		got := median(lists.Map(times, func(ns float64) engine.Reading { return engine.Reading{Sample: params.Sample{NS: ns}} }))
+		check.Equal(t, got.NS, want, "median of %v", times)
+		check.Near(t, float64(got.Spread), spread, spread/20, "spread of %v", times)
 	}
+	try([]float64{60}, 60, 0)
+	try([]float64{60, 90, 61, 62, 60.5}, 61, 0.21)
+	try([]float64{60, 60, 60}, 60, 0)
 }
 
 // One CPU makes no pairs, with a warning; 4 CPUs of one node make 6 without a home.
 func TestCells(t *testing.T) {
-	if cells, warnings, err := (Request{CPUs: []int{0}, Sizes: []int{0}}).Cells(nil); len(cells) != 0 || len(warnings) != 1 || err != nil {
-		t.Errorf("one CPU: %d cells, %v, %v", len(cells), warnings, err)
-	}
-	cells, _, err := (Request{CPUs: []int{0, 2, 4, 6}, Sizes: []int{0, 64}}).Cells(machine(1, 8))
-	if err != nil || len(cells) != 6*2 || cells[0].VariantName() != "0-2" || cells[0].Once {
-		t.Errorf("4 CPUs: %d cells, %v, %v", len(cells), cells[0], err)
-	}
+	cells, warnings, err := (Request{CPUs: []int{0}, Sizes: []int{0}}).Cells(nil)
+	check.True(t, len(cells) == 0 && len(warnings) == 1 && err == nil, "one CPU: %d cells, %v, %v", len(cells), warnings, err)
+	cells, _, err = (Request{CPUs: []int{0, 2, 4, 6}, Sizes: []int{0, 64}}).Cells(machine(1, 8))
+	check.True(t, err == nil && len(cells) == 6*2 && cells[0].VariantName() == "0-2" && !cells[0].Once,
+		"4 CPUs: %d cells, %v, %v", len(cells), cells[0], err)
 }
 
 // The errors for one allowed CPU, and for two of one core, have a remedy.
@@ -140,9 +135,8 @@ func TestHomes(t *testing.T) {
 		var got []string
 		for _, home := range homes(tt.m, tt.a, tt.b) {
 			p := must.Get(placed(tt.m, params.PairOf(tt.a, tt.b, home)))
-			if p.Workers[0].ID != tt.a || p.Workers[1].ID != tt.b || p.Workers[0].IntermediateNode != p.Workers[1].IntermediateNode && home != params.UnknownHome {
-				t.Errorf("%v", p)
-			}
+			check.True(t, p.Workers[0].ID == tt.a && p.Workers[1].ID == tt.b && (p.Workers[0].IntermediateNode == p.Workers[1].IntermediateNode || home == params.UnknownHome),
+				"%v", p)
 			got = append(got, fmt.Sprintf("%s=%d", home, p.Workers[0].IntermediateNode))
 		}
 		check.Equal(t, strings.Join(got, " "), tt.want, "CPUs %d and %d of %d nodes", tt.a, tt.b, len(tt.m.Nodes))
@@ -201,15 +195,12 @@ func (*simulated) Close() {}
 // 128 cores take at most two minutes of visitTime each visit. That is enough to find the simulated
 // times, the slow pair and no other, and the hidden caches.
 func TestManyCores(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long under the race detector, and nothing is shared")
-	}
+	skip.Short(t, "takes long under the race detector, and nothing is shared")
 	m := machine(8, 16)
 	r := request(m)
 	budget := r.Time(m)
-	if one := request(machine(1, 128)).Time(machine(1, 128)); budget > 2*time.Minute || one > 2*time.Minute || one <= shortTime {
-		t.Errorf("128 cores take %v, those of one node %v", budget, one)
-	}
+	one := request(machine(1, 128)).Time(machine(1, 128))
+	check.True(t, budget <= 2*time.Minute && one <= 2*time.Minute && one > shortTime, "128 cores take %v, those of one node %v", budget, one)
 	f := &params.File{Format: params.Format, Version: params.Version}
 	f.Provenance.Levels = m.Levels(m.Allowed)
 	x := &engine.Experiment{File: f, Time: budget, Seed: 1}
@@ -220,14 +211,10 @@ func TestManyCores(t *testing.T) {
 	check.NoError(t, f.Validate(), "Validate")
 	took := time.Duration(s.visits) * visitTime
 	t.Logf("%d cells, %d visits, %d launches: %v", len(x.Cells), s.visits, len(f.Launches), took)
-	if took > 2*time.Minute || x.Missing() != nil || !f.Complete {
-		t.Errorf("%v for %d visits; %v", took, s.visits, x.Missing())
-	}
+	check.True(t, took <= 2*time.Minute && x.Missing() == nil && f.Complete, "%v for %d visits; %v", took, s.visits, x.Missing())
 	check.AtMost(t, s.bare, len(x.Cells)/20, "of %d visits, those without a hint", s.visits)
 	p, err := f.Pairs()
-	if err != nil || len(p.Pairs) != 128*127/2 || len(p.Others) != 2 {
-		t.Fatalf("%d pairs, %d other homes, %v", len(p.Pairs), len(p.Others), err)
-	}
+	check.Need(t, err == nil && len(p.Pairs) == 128*127/2 && len(p.Others) == 2, "%d pairs, %d other homes, %v", len(p.Pairs), len(p.Others), err)
 	for _, home := range p.Each() {
 		for l, level := range home.Levels {
 			if level.Name == "same node" || level.Name == "same package" {
@@ -242,7 +229,101 @@ func TestManyCores(t *testing.T) {
 	slow := FindSlow(p)
 	check.True(t, len(slow) == 1 && slow[0].From == 3 && slow[0].To == 77, "%d slow pairs: %.3v", len(slow), slow)
 	groups := FindGroups(p, f.Provenance.Levels)
-	if len(groups) != 8 || groups[3].Groups[1].String() != "56-63" || math.Abs(groups[3].Within/30-1) > 0.05 || math.Abs(groups[3].Between/70-1) > 0.05 {
-		t.Errorf("%d: %v", len(groups), groups)
+	check.True(t, len(groups) == 8 && groups[3].Groups[1].String() == "56-63" && math.Abs(groups[3].Within/30-1) <= 0.05 && math.Abs(groups[3].Between/70-1) <= 0.05,
+		"%d: %v", len(groups), groups)
+}
+
+// fileOf is a file of n CPUs of one level, or also in groups of `closer` CPUs of another level. ns gives the
+// times of pairs.
+func fileOf(n, closer int, near, far string, sizes []int, ns func(a, b, m int) float64) *params.File {
+	f := &params.File{Format: params.Format, Version: params.Version}
+	all := make(numa.CPUSet, n)
+	for i := range all {
+		all[i] = i
 	}
+	if closer > 1 {
+		f.Provenance.Levels = numa.Levels{{Name: near, Groups: slices.Collect(slices.Chunk(all, closer))}}
+	}
+	f.Provenance.Levels = append(f.Provenance.Levels, numa.Level{Name: far, Groups: []numa.CPUSet{all}})
+	for a := range n {
+		for b := a + 1; b < n; b++ {
+			for _, m := range sizes {
+				time, pair := ns(a, b, m), params.PairOf(a, b, params.UnknownHome)
+				f.Cells = append(f.Cells, params.Cell{
+					Key:  params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: pair},
+					Time: fit.Estimate{Center: time, Lo: time * 0.98, Hi: time * 1.02, N: 6}})
+			}
+		}
+	}
+	return f
+}
+
+// pairsOf is a file of n CPUs, four of which share a cache; CPUs 0 and 2 are slow.
+func pairsOf(n int) *params.File {
+	f := fileOf(n, 4, "shared L3", "nodes 21 apart", []int{0, 8192}, func(a, b, m int) float64 {
+		switch {
+		case a == 0 && b == 2 && m == 0:
+			return 120
+		case a/4 == b/4:
+			return map[int]float64{0: 50, 8192: 500}[m]
+		}
+		return map[int]float64{0: 200, 8192: 1600}[m]
+	})
+	f.Plan.Copy = "memcpy"
+	return f
+}
+
+// Columns are aligned, bandwidths are 8192/500 = 16.4 and 8192/1600 = 5.12 GB/s, and the slow pair's
+// score is (120 − 50)/(1 % of 50) = 140.
+func TestPairsText(t *testing.T) {
+	var b strings.Builder
+	saidOf(&b, pairsOf(8))
+	check.Golden(t, b.String(), "pairs.txt")
+	contains.All(t, string(must.Get(json.Marshal(NewDocument(pairsOf(8))))), `"z":140`)
+}
+
+// Each home has a matrix and a line in the table, and a slow pair is listed with its home.
+func TestPairsOfHomes(t *testing.T) {
+	f := pairsOf(8)
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		p := c.Variant.(params.PairKey)
+		from, to := p.From, p.To
+		c.Variant = params.PairOf(from, to, params.WriterHome)
+		if from/4 != to/4 {
+			far := *c
+			far.Variant = params.PairOf(from, to, params.ReaderHome)
+			far.Time = fit.Estimate{Center: 111, Lo: 110, Hi: 112, N: 6}
+			if from == 1 && to == 6 {
+				far.Time = fit.Estimate{Center: 250, Lo: 249, Hi: 251, N: 6}
+			}
+			f.Cells = append(f.Cells, far)
+		}
+	}
+	var b strings.Builder
+	saidOf(&b, f)
+	check.Golden(t, b.String(), "homes.txt")
+	contains.All(t, string(must.Get(json.Marshal(NewDocument(f)))), `"other_homes":[{"home":"reader"`)
+	all, err := Matrices(f)
+	ends := view.Ends(all)
+	check.True(t, err == nil && len(ends) == 4 && ends[1].Name == "null transfer via the reader's node, one way" && ends[1].Groups[1].Median == 111,
+		"%v: %d matrices", err, len(ends))
+}
+
+// Beyond 16 CPUs there is no matrix, only the summary.
+func TestPairsOfMany(t *testing.T) {
+	for _, n := range []int{view.MatrixNames, view.MatrixNames + 1, 64} {
+		var b strings.Builder
+		saidOf(&b, pairsOf(n))
+		small := n <= view.MatrixNames
+		lines := strings.Count(b.String(), "\n")
+		check.True(t, strings.Contains(b.String(), "bandwidth of") == small && (small || lines <= 20), "%d CPUs:\n%s", n, b.String())
+	}
+}
+
+// saidOf is the survey's text of a file.
+func saidOf(w io.Writer, f *params.File) {
+	var d document.Document
+	Survey.Say(&d, f)
+	d.WriteText(w)
 }

@@ -15,22 +15,11 @@ import (
 
 // Means are over the rows that were reached; those with too few launches for an interval are named.
 func TestShort(t *testing.T) {
-	for _, tt := range []struct {
-		launches []int // for k = 1, 2, 4; 0: not reached
-		L        float64
-		over     string
-		want     string
-	}{
-		{[]int{6, 6, 6}, 200, "[]", ""},
-		{[]int{6, 3, 6}, 200, "[]", "of 3 rows 1 has too few launches for an interval (k = 2)"},
-		{[]int{6, 0, 0}, 100, "[1]", "of 3 rows 2 were not reached (k = 2, 4): means are over k = 1"},
-		{[]int{6, 2, 0}, 150, "[1 2]", "of 3 rows 1 was not reached (k = 4) and 1 has too few launches for an interval (k = 2): means are over k = 1, 2"},
-		{[]int{2, 1, 0}, 150, "[1 2]", "of 3 rows 1 was not reached (k = 4) and 2 have too few launches for an interval (k = 1, 2): means are over k = 1, 2"},
-		{[]int{1, 1, 1}, 200, "[]", "of 3 rows 3 have too few launches for an interval (k = 1, 2, 4)"},
-	} {
+	try := func(launches []int, L float64, over, want string) { // launches: for k = 1, 2, 4; 0: not reached
+		t.Helper()
 		r := Request{Setup: "ring", Placement: numa.Placement{Policy: numa.Local, Workers: make([]numa.Worker, 2)}, Segments: 2, SegmentBytes: 8192, K: []int{1, 2, 4}}
 		f := &params.File{}
-		for i, n := range tt.launches {
+		for i, n := range launches {
 			if n == 0 {
 				continue
 			}
@@ -47,10 +36,15 @@ func TestShort(t *testing.T) {
 		if err := r.Short(res); err != nil {
 			short = err.Error()
 		}
-		if res.L.Center != tt.L || fmt.Sprint(res.Over) != tt.over || short != tt.want {
-			t.Errorf("launches %v: L = %v over %v, %q; want %v over %s, %q", tt.launches, res.L.Center, res.Over, short, tt.L, tt.over, tt.want)
-		}
+		check.True(t, res.L.Center == L && fmt.Sprint(res.Over) == over && short == want,
+			"launches %v: L = %v over %v, %q; want %v over %s, %q", launches, res.L.Center, res.Over, short, L, over, want)
 	}
+	try([]int{6, 6, 6}, 200, "[]", "")
+	try([]int{6, 3, 6}, 200, "[]", "of 3 rows 1 has too few launches for an interval (k = 2)")
+	try([]int{6, 0, 0}, 100, "[1]", "of 3 rows 2 were not reached (k = 2, 4): means are over k = 1")
+	try([]int{6, 2, 0}, 150, "[1 2]", "of 3 rows 1 was not reached (k = 4) and 1 has too few launches for an interval (k = 2): means are over k = 1, 2")
+	try([]int{2, 1, 0}, 150, "[1 2]", "of 3 rows 1 was not reached (k = 4) and 2 have too few launches for an interval (k = 1, 2): means are over k = 1, 2")
+	try([]int{1, 1, 1}, 200, "[]", "of 3 rows 3 have too few launches for an interval (k = 1, 2, 4)")
 }
 
 // Two CPUs with an L2 of 512 KB each and a shared L3 of 32 MB: beside intermediate buffers of 16 KB, a
@@ -67,25 +61,21 @@ func TestRegimes(t *testing.T) {
 	unknown.Caches = both.Caches[:4] // L1
 	two := *both
 	two.Caches = both.Caches[:6]
-	for _, tt := range []struct {
-		m       *numa.Machine
-		request Request
-		want    string
-	}{
-		{both, Request{SegmentBytes: 8192}, "L2 k [1 32] m [8192 262144] 350 [340 360]; L3 k [64 1024] m [524288 8388608] 900 [890 910]; memory k [2048 12288] m [16777216 100663296] 1350 [1340 1360]; "},
-		{both, Request{SegmentBytes: 8192, ArenaBytes: 64 << 20}, "memory k [1 12288] m [8192 100663296] 800 [790 810]; "},
-		{&two, Request{SegmentBytes: 8192}, "L2 k [1 32] m [8192 262144] 350 [340 360]; beyond L2 k [64 12288] m [524288 100663296] 1100 [1090 1110]; "},
-		{&two, Request{SegmentBytes: 8192, ArenaBytes: 64 << 20}, "memory k [1 12288] m [8192 100663296] 800 [790 810]; "},
-		{both, Request{}, ""},
-		{&unknown, Request{SegmentBytes: 8192}, ""},
-	} {
-		tt.request.Segments, tt.request.Placement = 2, place
+	try := func(m *numa.Machine, request Request, want string) {
+		t.Helper()
+		request.Segments, request.Placement = 2, place
 		got := ""
-		for _, r := range tt.request.Regimes(tt.m, rows) {
+		for _, r := range request.Regimes(m, rows) {
 			got += fmt.Sprintf("%s k %v m %v %g [%g %g]; ", r.Level, r.K, r.Bytes, r.L.Center, r.L.Lo, r.L.Hi)
 		}
-		check.Equal(t, got, tt.want, "got")
+		check.Equal(t, got, want, "got")
 	}
+	try(both, Request{SegmentBytes: 8192}, "L2 k [1 32] m [8192 262144] 350 [340 360]; L3 k [64 1024] m [524288 8388608] 900 [890 910]; memory k [2048 12288] m [16777216 100663296] 1350 [1340 1360]; ")
+	try(both, Request{SegmentBytes: 8192, ArenaBytes: 64 << 20}, "memory k [1 12288] m [8192 100663296] 800 [790 810]; ")
+	try(&two, Request{SegmentBytes: 8192}, "L2 k [1 32] m [8192 262144] 350 [340 360]; beyond L2 k [64 12288] m [524288 100663296] 1100 [1090 1110]; ")
+	try(&two, Request{SegmentBytes: 8192, ArenaBytes: 64 << 20}, "memory k [1 12288] m [8192 100663296] 800 [790 810]; ")
+	try(both, Request{}, "")
+	try(&unknown, Request{SegmentBytes: 8192}, "")
 }
 
 // Rows without an interval have the bounds of others in the same cache; a mean of which no row in memory has one has

@@ -22,9 +22,7 @@ func TestPackRows(t *testing.T) {
 		packed("4K8S-L3", 4096, false, 1778), packed("4K4S-L3", 4096, false, 1039), packed("4K4S", 4096, false, 25), packed("4K8S", 4096, false, 300),
 		packed("4K8S", 4096, true, 900), packed("16K8S-L3", 16384, false, 5174), packed("9Q-L3", 9, false, 1),
 	})
-	if len(rows) != 6 {
-		t.Fatalf("%d rows: %+v", len(rows), rows)
-	}
+	check.Need(t, len(rows) == 6, "%d rows: %+v", len(rows), rows)
 	for i, want := range []struct {
 		notation, level string
 		off             bool
@@ -41,9 +39,8 @@ func TestPackRows(t *testing.T) {
 			}
 			return e.Center
 		}
-		if r.Message.String() != want.notation || r.Level != want.level || r.OffCache != want.off || value(r.Contiguous) != want.contiguous || value(r.Latency) != want.l {
-			t.Errorf("row %d: %+v, want %+v", i, r, want)
-		}
+		check.True(t, r.Message.String() == want.notation && r.Level == want.level && r.OffCache == want.off && value(r.Contiguous) == want.contiguous && value(r.Latency) == want.l,
+			"row %d: %+v, want %+v", i, r, want)
 	}
 }
 

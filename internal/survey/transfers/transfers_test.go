@@ -101,9 +101,8 @@ func TestOperators(t *testing.T) {
 				got = append(got, fmt.Sprint(k.Operator, " ", k.Bytes))
 			}
 		}
-		if tt.chosen == nil && len(got) != 2*19 || !slices.Equal(got[:4], tt.want) {
-			t.Errorf("operators %q: %d cells, %q", tt.chosen, len(got), got)
-		}
+		check.True(t, (tt.chosen != nil || len(got) == 2*19) && slices.Equal(got[:4], tt.want),
+			"operators %q: %d cells, %q", tt.chosen, len(got), got)
 	}
 }
 
@@ -116,12 +115,9 @@ func TestSurvey(t *testing.T) {
 	check.Equal(t, len(f.Cells), len(Keys(p, m.Allowed.Len())), "cells")
 	for _, c := range f.Cells {
 		// Ranks' times are less an empty round's, which may be as long on a busy machine.
-		if !(c.Time.Center > 0 || ranked(c.Key) && c.Time.Center == 0) {
-			t.Errorf("%v takes %v", c.Key, c.Time)
-		}
-		if c.Kind == params.TransferCell && c.Bytes == 20000 && (c.K != 3 || c.Transfers != 2) {
-			t.Errorf("%+v: k = %d, %d transfers", c.Key, c.K, c.Transfers)
-		}
+		check.True(t, c.Time.Center > 0 || ranked(c.Key) && c.Time.Center == 0, "%v takes %v", c.Key, c.Time)
+		check.True(t, c.Kind != params.TransferCell || c.Bytes != 20000 || c.K == 3 && c.Transfers == 2,
+			"%+v: k = %d, %d transfers", c.Key, c.K, c.Transfers)
 	}
 }
 
@@ -168,29 +164,25 @@ func TestSameMachine(t *testing.T) {
 		f := &params.File{Provenance: here, Plan: params.Plan{Setups: []string{"ring"}, Sizes: []int{64}, Taus: []int{1, 3}, Segments: 2, SegmentBytes: 64, Caches: []bool{false},
 			Policies: []numa.Policy{numa.Local, numa.Spread}}}
 		var err error
-		if f.Placements, err = placements(f.Plan, m, -1); err != nil {
-			t.Fatal(err)
-		}
+		f.Placements, err = placements(f.Plan, m, -1)
+		check.Need(t, err == nil, "%v", err)
 		change(f)
 		return f
 	}
-	for _, tt := range []struct {
-		change func(*params.File)
-		want   string
-	}{
-		{func(*params.File) {}, ""},
-		{func(f *params.File) { f.Provenance.Hostname = "b" }, `its host was "b", here it is "a"`},
-		{func(f *params.File) { f.Provenance.CPUModel = "EPYC" }, "processor"},
-		{func(f *params.File) { f.Provenance.Allowed = numa.SetOf(0, 1) }, "measured on CPUs 0-1, and here "},
-		{func(f *params.File) { f.Placements[1].Workers[0].ID = 3 }, "placement spread puts workers elsewhere"},
-		{func(f *params.File) { f.Plan.Policies = f.Plan.Policies[:1] }, "its plan has placements local, and it was measured with local,spread: put"},
-		{func(f *params.File) { f.Placements = f.Placements[:1] }, "its plan has placements local,spread"},
-		{func(f *params.File) { f.Provenance.Reduction = "AVX2" }, "loops in AVX2, and here they have them in Go"},
-		{func(f *params.File) { f.Provenance.Reduction, f.Plan.NoGamma = "AVX2", true }, ""},
-		{func(f *params.File) { f.Plan = params.Plan{} }, "no plan"},
-	} {
-		contains.Error(t, SameMachine(file(tt.change), m, here), tt.want)
+	try := func(change func(*params.File), want string) {
+		t.Helper()
+		contains.Error(t, SameMachine(file(change), m, here), want)
 	}
+	try(func(*params.File) {}, "")
+	try(func(f *params.File) { f.Provenance.Hostname = "b" }, `its host was "b", here it is "a"`)
+	try(func(f *params.File) { f.Provenance.CPUModel = "EPYC" }, "processor")
+	try(func(f *params.File) { f.Provenance.Allowed = numa.SetOf(0, 1) }, "measured on CPUs 0-1, and here ")
+	try(func(f *params.File) { f.Placements[1].Workers[0].ID = 3 }, "placement spread puts workers elsewhere")
+	try(func(f *params.File) { f.Plan.Policies = f.Plan.Policies[:1] }, "its plan has placements local, and it was measured with local,spread: put")
+	try(func(f *params.File) { f.Placements = f.Placements[:1] }, "its plan has placements local,spread")
+	try(func(f *params.File) { f.Provenance.Reduction = "AVX2" }, "loops in AVX2, and here they have them in Go")
+	try(func(f *params.File) { f.Provenance.Reduction, f.Plan.NoGamma = "AVX2", true }, "")
+	try(func(f *params.File) { f.Plan = params.Plan{} }, "no plan")
 }
 
 // A plan whose buffers exceed the memory is rejected before any is mapped.
@@ -202,21 +194,18 @@ func TestHolds(t *testing.T) {
 		change(&p)
 		return p
 	}
-	for _, tt := range []struct {
-		change func(*params.Plan)
-		want   string
-	}{
-		{func(*params.Plan) {}, ""},
-		{func(p *params.Plan) { p.ArenaCaches = 1 << 45 }, "3.5184372088832e+13 times what caches hold"},
-		{func(p *params.Plan) { p.ArenaCaches = 0 }, "measure it anew"},
-		{func(p *params.Plan) { p.ArenaCaches, p.Caches = 0, []bool{false} }, ""},
-		{func(p *params.Plan) { p.Sizes = []int{1 << 45} }, "memory"},
-		{func(p *params.Plan) { p.SegmentBytes = 1 << 45 }, "memory"},
-		{func(p *params.Plan) { p.Segments = 1 << 45 }, "memory"},
-		{func(p *params.Plan) { p.Taus = []int{1 << 40} }, "at most"},
-	} {
-		contains.Error(t, Holds(plan(tt.change), m), tt.want)
+	try := func(change func(*params.Plan), want string) {
+		t.Helper()
+		contains.Error(t, Holds(plan(change), m), want)
 	}
+	try(func(*params.Plan) {}, "")
+	try(func(p *params.Plan) { p.ArenaCaches = 1 << 45 }, "3.5184372088832e+13 times what caches hold")
+	try(func(p *params.Plan) { p.ArenaCaches = 0 }, "measure it anew")
+	try(func(p *params.Plan) { p.ArenaCaches, p.Caches = 0, []bool{false} }, "")
+	try(func(p *params.Plan) { p.Sizes = []int{1 << 45} }, "memory")
+	try(func(p *params.Plan) { p.SegmentBytes = 1 << 45 }, "memory")
+	try(func(p *params.Plan) { p.Segments = 1 << 45 }, "memory")
+	try(func(p *params.Plan) { p.Taus = []int{1 << 40} }, "at most")
 }
 
 func policiesOf(m *numa.Machine) string {
@@ -225,23 +214,19 @@ func policiesOf(m *numa.Machine) string {
 
 // One placement for each distinct level, for any number of equal nodes.
 func TestPolicies(t *testing.T) {
-	for _, tt := range []struct {
-		shape [4]int // packages, nodes, complexes, cores
-		want  string
-	}{
-		{[4]int{1, 1, 1, 2}, "local"},
-		{[4]int{1, 1, 1, 1}, "local"},
-		{[4]int{2, 1, 1, 4}, "local spread remote"},
-		{[4]int{1, 4, 1, 4}, "local spread remote"},
-		{[4]int{1, 1, 8, 8}, "local across-l3"},
-		{[4]int{1, 1, 16, 4}, "local across-l3"},
-		{[4]int{2, 1, 8, 8}, "local across-l3 spread"},
-		{[4]int{2, 4, 2, 8}, "local across-l3 across-nodes across-packages"},
-		{[4]int{2, 4, 1, 8}, "local across-nodes across-packages"},
-	} {
-		m := numatest.EPYC(tt.shape[0], tt.shape[1], tt.shape[2], tt.shape[3], 2)
-		check.Equal(t, policiesOf(m), tt.want, "%v", tt.shape)
+	try := func(shape [4]int, want string) { // shape: packages, nodes, complexes, cores
+		t.Helper()
+		check.Equal(t, policiesOf(numatest.EPYC(shape[0], shape[1], shape[2], shape[3], 2)), want, "%v", shape)
 	}
+	try([4]int{1, 1, 1, 2}, "local")
+	try([4]int{1, 1, 1, 1}, "local")
+	try([4]int{2, 1, 1, 4}, "local spread remote")
+	try([4]int{1, 4, 1, 4}, "local spread remote")
+	try([4]int{1, 1, 8, 8}, "local across-l3")
+	try([4]int{1, 1, 16, 4}, "local across-l3")
+	try([4]int{2, 1, 8, 8}, "local across-l3 spread")
+	try([4]int{2, 4, 2, 8}, "local across-l3 across-nodes across-packages")
+	try([4]int{2, 4, 1, 8}, "local across-nodes across-packages")
 }
 
 // Eight equal nodes have the cells of two, and launches begin at each in turn, except at nodes without
