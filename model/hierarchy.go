@@ -34,9 +34,10 @@ import (
 // A sender that waits for each message, as in a ping-pong, uses the buffer up to Rendezvous bytes, in
 // pieces of SingleCopy bytes: sender and receiver copy k of them in k of k+1 steps, eq. (10).
 //
-// Buffered messages enter the receiver's queue one at a time, each for a quarter of its level's o, one of
-// four moves of a cache line: the queue's and the message's, to the sender and to the receiver. With a fan-out, and in a node without levels, they also
-// pass through the memories one after another, see memoryTime. The sender is busy until then.
+// Buffered messages enter the receiver's queue one at a time, each for a quarter of its level's o, one
+// of four moves of a cache line: the queue's and the message's, to the sender and to the receiver. With
+// a fan-out, and in a node without levels, they also pass through the memories one after another, see
+// memoryTime. The sender is busy until then.
 //
 // A rank that forwards what has just arrived from another rank of its node takes longer than in a
 // ping-pong, whose bytes stay unwritten: through buffers by o, for flags in other cores' caches, in

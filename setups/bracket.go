@@ -162,7 +162,10 @@ func (c *clock) sees(ns float64) {
 
 // bracketed takes a look before every c.every-th group of rounds, and one after the last.
 func (c *clock) bracketed(w *worker, group int, last bool) bool {
-	return last == (group%c.every == 0) || c.look(w)
+	if begins := group%c.every == 0; begins == last { // no look is due
+		return true
+	}
+	return c.look(w)
 }
 
 // bracketOf returns the look just before a run's first batch and the look just after its last. A look

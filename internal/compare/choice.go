@@ -153,8 +153,8 @@ func segmentSizes(common []Channel, segments map[int]bool) []int {
 	return []int{slices.Max(sizes)}
 }
 
-// nothing is the error of machines without a common channel, with what the first few have: setups or sizes where no two
-// have the chosen ones, else channels.
+// nothing is the error of machines without a common channel, with what the first few have: setups or sizes where
+// no two have the chosen ones, else channels.
 func (choice Choice) nothing(all []offers) error {
 	lack := func(c Choice) bool {
 		have := func(m offers) bool {

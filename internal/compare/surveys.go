@@ -10,8 +10,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A SurveyTable is one kind of survey, or of a sweep beside transfers, on several machines. The first one is the first that has cells of the kind in
-// common with another one.
+// A SurveyTable is one kind of survey, or of a sweep beside transfers, on several machines. The first one is the
+// first that has cells of the kind in common with another one.
 type SurveyTable struct {
 	Kind    params.Kind  `json:"kind"`
 	State   *InState     `json:"state,omitempty"` // as in Table

@@ -137,8 +137,8 @@ type Verdict struct {
 	Notes    []string `json:"notes,omitempty"` // sentences on the test
 }
 
-// adjust corrects the tested ratios for their number, each counted once. It returns the number of tested and of different
-// ratios, and the median of Visible.
+// adjust corrects the tested ratios for their number, each counted once. It returns the number of tested and of
+// different ratios, and the median of Visible.
 func adjust(all []*Ratio) (tested, differ int, visible float64) {
 	all = lists.Unique(lists.Filter(all, func(r *Ratio) bool { return r != nil && r.Tested }))
 	for i, p := range fit.Adjust(lists.Map(all, func(r *Ratio) float64 { return r.P })) {

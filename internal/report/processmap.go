@@ -29,8 +29,10 @@ func sayMap(r *processmap.Result, w *document.Document) {
 		switch block, cyclic := gain(best.OverBlock), gain(best.OverCyclic); {
 		case block == "0.0" && cyclic == "0.0":
 			fmt.Fprintf(w, "The order makes no difference: block and cyclic have the %s of the best mapping found, within 0.1 %%.\n", ranking(r))
-		case r.Best == "block" || block == "0.0":
-			fmt.Fprintf(w, "No mapping found is cheaper than block%s.\n", map[bool]string{false: " by 0.1 %"}[r.Best == "block"])
+		case r.Best == "block":
+			fmt.Fprintln(w, "No mapping found is cheaper than block.")
+		case block == "0.0":
+			fmt.Fprintln(w, "No mapping found is cheaper than block by 0.1 %.")
 		default:
 			fmt.Fprintf(w, "The cheapest mapping is %s: it saves %s %% of block's %s, %s %% of cyclic's.\n", r.Best, block, ranking(r), cyclic)
 		}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -61,43 +60,15 @@ func sayVerification(v *verify.Result, w *document.Document) {
 	w.Tables(verificationNotes(v))
 }
 
-// sayMisses says where the algorithm that the full model predicts as the cheapest takes longer than another one, beyond
-// their intervals and by compare.DefaultLeast. Sizes with the same two have one line.
+// sayMisses says where the predicted choice was not the fastest.
 func sayMisses(w *document.Document, rows []verify.Row) {
-	type choice struct {
-		collective      string
-		p, bytes        int
-		off             bool
-		state           params.State
-		chosen, fastest string
-	}
-	of := func(r verify.Row) choice {
-		collective, _, _ := strings.Cut(r.Name, ":")
-		return choice{collective: collective, p: r.P, bytes: r.Bytes, off: r.OffCache, state: r.State}
-	}
-	full := func(r verify.Row) *verify.Prediction { return predictionOf(r.Predicted, verify.Full) }
-	sizes, most := make(map[choice][]string), make(map[choice]float64)
-	var misses []choice
-	rows = lists.Filter(rows, func(r verify.Row) bool { return full(r) != nil && r.Measured.Known() && !r.Forced })
-	for _, calls := range lists.Groups(rows, of) {
-		faster := func(a, b verify.Row) int { return cmp.Compare(a.Measured.Center, b.Measured.Center) }
-		fastest := slices.MinFunc(calls, faster)
-		chosen := slices.MinFunc(calls, func(a, b verify.Row) int { return cmp.Or(cmp.Compare(full(a).Ns, full(b).Ns), faster(a, b)) })
-		longer := chosen.Measured.Center/fastest.Measured.Center - 1
-		if chosen.Measured.Lo <= fastest.Measured.Hi || longer < compare.DefaultLeast {
-			continue
-		}
-		miss := of(chosen)
-		miss.bytes, miss.chosen, miss.fastest = 0, chosen.Name, fastest.Name
-		misses, sizes[miss], most[miss] = append(misses, miss), append(sizes[miss], view.Bytes(chosen.Bytes)), max(most[miss], longer)
-	}
-	for _, m := range lists.Unique(misses) {
+	for _, m := range verify.Misses(rows, compare.DefaultLeast) {
 		upTo := ""
-		if len(sizes[m]) > 1 {
+		if len(m.Sizes) > 1 {
 			upTo = "up to "
 		}
-		fmt.Fprintf(w, "%s, predicted as the cheapest, takes %s%s %% longer than %s: P = %d, %s%s, m = %s\n", m.chosen, upTo, percent(most[m]), m.fastest,
-			m.p, view.Cache(m.off), inState(m.p, m.state), strings.Join(sizes[m], ", "))
+		fmt.Fprintf(w, "%s, predicted as the cheapest, takes %s%s %% longer than %s: P = %d, %s%s, m = %s\n", m.Chosen, upTo, percent(m.Longer), m.Fastest,
+			m.P, view.Cache(m.OffCache), inState(m.P, m.State), strings.Join(lists.Map(m.Sizes, view.Bytes), ", "))
 	}
 }
 
@@ -162,7 +133,8 @@ func inState(workers int, s params.State) string {
 	return fmt.Sprintf(", %s (%.0f %% of the time)", flagIn(workers, s), s.Percent())
 }
 
-// verifiedTable is the table of one algorithm, or of several with a row each: the full model's prediction and all models' errors.
+// verifiedTable is the table of one algorithm, or of several with a row each: the full model's prediction and
+// all models' errors.
 func verifiedTable(v *verify.Result, measured []verify.Row) view.Table {
 	beside := []view.Column{{Name: "predicted", Unit: "full, µs"}}
 	for _, m := range v.Models {
