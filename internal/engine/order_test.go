@@ -124,9 +124,11 @@ func (r *run) places() (all []place) {
 // On a machine with several states launches are short and all visit the same most valuable cells. They
 // visit all cells on other machines, and if there is time for all.
 func TestNarrow(t *testing.T) {
+	passes := 2 * LeastLaunches
 	try := func(states int, limit time.Duration, cells, launches int) {
 		t.Helper()
 		r := moved(states, limit)
+		r.Passes = passes
 		first := r.narrow(r.places())
 		check.Equal(t, len(first), cells, "%d states, %v: cells of the first launch", states, limit)
 		check.Equal(t, r.launches, launches, "%d states, %v: launches", states, limit)
@@ -146,6 +148,9 @@ func TestNarrow(t *testing.T) {
 	try(2, 7*time.Second, 25, 1+22)   // of 29
 	try(4, 6*time.Second, 24, 1+20)   // less than a tier
 	try(2, time.Second, 100, 0)       // too few launches
+	passes = 3
+	try(2, 13*time.Second, 100, 1+10) // there is time for 13 visits of each
+	try(4, 6*time.Second, 50, 1+10)
 }
 
 // A launch that was not told of states ends when it sees several, not before its time.
