@@ -289,11 +289,13 @@ func TestAddressSpace(t *testing.T) {
 	check.NoError(t, err, "%s", out)
 }
 
-// Sentences call the file - standard input.
+// Sentences call the file - standard input, which is a pipe here.
 func TestStandardInput(t *testing.T) {
 	program := build(t)
 	for line, want := range map[string]string{
 		"import -format text -":            "taulop: standard input:1: ",
+		"import -":                         "taulop: standard input:1: ", // read to know its format, and again
+		"map -":                            "taulop: standard input:1: ",
 		"import -format mpi - -":           "taulop: standard input is named twice: name each file once",
 		"compare - -":                      "taulop: standard input is named twice: name each file once",
 		"predict -P 2 -params - bcast":     "taulop: -params: standard input:1: ",

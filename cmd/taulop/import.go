@@ -21,7 +21,6 @@ import (
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/mpibench"
-	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/published"
@@ -232,11 +231,11 @@ func putFile(out io.Writer, errOut *messages, output *output, f *params.File) er
 // readText reads a file in the published text format.
 func readText[T any](path string, read func(io.Reader, string) (T, error)) (T, error) {
 	var none T
-	if outfile.Replaces(path) && holdsParameters(path) {
+	if holdsParameters(path) {
 		if _, err := params.ReadFile(path); err != nil {
 			return none, usageError(err.Error())
 		}
-		return none, usagef("%s is a parameter file of taulop already, and every command reads it as it is; this takes tables in the published text format", path)
+		return none, usagef("%s is a parameter file of taulop already, and every command reads it as it is; this takes tables in the published text format", infile.Name(path))
 	}
 	t, err := infile.Read(path, read)
 	return t, refused(err)

@@ -127,7 +127,7 @@ func (req *mapRequest) read(flags *argument.Set, words []string) (err error) {
 		return nil
 	case flags.Given("m"):
 		return usagef("-m is of a pattern, and a file has its own sizes: leave it out")
-	case len(words) == 1 && !isFile(words[0]) && !strings.ContainsAny(words[0], "./\\"):
+	case len(words) == 1 && words[0] != "-" && !isFile(words[0]) && !strings.ContainsAny(words[0], "./\\"):
 		return usagef("%s is neither a file nor a pattern; %s", printable.Name(words[0]), spelling.Suggest(words[0], comm.Names()))
 	}
 	if req.Matrix, err = processmap.ReadMatrix(words); err != nil {

@@ -210,7 +210,7 @@ func isFile(path string) bool {
 
 // head is the first `most` bytes of a file; nil if it cannot be read.
 func head(path string, most int64) []byte {
-	f, err := os.Open(path)
+	f, err := infile.Open(path)
 	if err != nil {
 		return nil
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/infile"
-	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/report/page"
 )
 
@@ -56,10 +55,6 @@ func reportFlags(flags *argument.Set) action {
 			err = writeMarkdown(out, flags, &output, machines)
 		} else {
 			p := page.Page{Machines: machines, Skipped: skipped, Raw: func(path string) ([]byte, error) {
-				m := lists.Find(machines, func(m compare.Machine) bool { return m.Path == path })
-				if pipe := m.Pipe; pipe != nil { // which can be read only once
-					return pipe, nil
-				}
 				return infile.Read(path, func(r io.Reader, _ string) ([]byte, error) { return io.ReadAll(r) })
 			}}
 			err = output.write(out, p.Write)

@@ -15,8 +15,7 @@ type Machine struct {
 	Name string // as shown, of one machine only
 	Path string // of the file
 	File *params.File
-	Text bool   // it is in the published format
-	Pipe []byte // what a pipe gave, which cannot be read again
+	Text bool // it is in the published format
 }
 
 // In restricts the machine to its state of two workers that is nearest to like, or to the most frequent

@@ -2,11 +2,9 @@ package compare
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -34,13 +32,7 @@ func Read(path string) (m Machine, err error) {
 		return m, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	var in io.Reader = f
-	var pipe bytes.Buffer
-	if err == nil && !info.Mode().IsRegular() {
-		in = io.TeeReader(f, &pipe)
-	}
-	r := bufio.NewReader(in)
+	r := bufio.NewReader(f)
 	called := infile.Name(path)
 	if err := infile.Plain(r, called); err != nil {
 		return m, err
@@ -64,7 +56,7 @@ func Read(path string) (m Machine, err error) {
 			m.Name = host
 		}
 	}
-	m.Name, m.Pipe = printable.Name(m.Name), pipe.Bytes()
+	m.Name = printable.Name(m.Name)
 	return m, nil
 }
 

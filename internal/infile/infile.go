@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync"
 )
 
 // Name is what sentences call a file: - is standard input.
@@ -20,13 +21,18 @@ func Name(path string) string {
 	return path
 }
 
-// Open opens a file for reading; - is standard input, from its beginning if it can seek. The error is a
-// sentence that begins with the path.
-func Open(path string) (*os.File, error) {
+// Open opens a file for reading, a pipe also again; - is standard input. The error is a sentence that begins
+// with the path.
+func Open(path string) (fs.File, error) {
 	file := path
 	if path == "-" {
-		os.Stdin.Seek(0, io.SeekStart) // a pipe is read once
+		os.Stdin.Seek(0, io.SeekStart) // unless it is a pipe
 		file = "/dev/stdin"
+	}
+	piped.Lock()
+	defer piped.Unlock()
+	if known := piped.of[path]; known != nil {
+		return &pipe{kept: known}, nil
 	}
 	f, err := os.Open(file)
 	var at *fs.PathError
@@ -36,12 +42,49 @@ func Open(path string) (*os.File, error) {
 	case errors.As(err, &at):
 		return nil, fmt.Errorf("%s cannot be read: %w", Name(path), at.Err)
 	}
-	if info, err := f.Stat(); err == nil && info.IsDir() {
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return f, nil // reading it will fail
+	case info.IsDir():
 		f.Close()
 		return nil, fmt.Errorf("%s is a directory: name a file in it", Name(path))
+	case !info.Mode().IsRegular():
+		piped.of[path] = &kept{File: f}
+		return &pipe{kept: piped.of[path]}, nil
 	}
-	return f, err
+	return f, nil
 }
+
+// Files that cannot be read twice are kept, by path.
+var piped = struct {
+	sync.Mutex
+	of map[string]*kept
+}{of: make(map[string]*kept)}
+
+// A kept file has all that was read of it.
+type kept struct {
+	*os.File
+	text []byte
+}
+
+// A pipe reads a kept file from its beginning.
+type pipe struct {
+	*kept
+	at int // of its text
+}
+
+func (p *pipe) Read(to []byte) (n int, err error) {
+	if n = copy(to, p.text[p.at:]); n == 0 {
+		n, err = p.File.Read(to)
+		p.text = append(p.text, to[:n]...)
+	}
+	p.at += n
+	return n, err
+}
+
+// Close leaves the file open for the next one who reads it.
+func (p *pipe) Close() error { return nil }
 
 // Read reads a file by a function, which also gets its name. Compressed and empty files are errors.
 func Read[T any](path string, read func(r io.Reader, name string) (T, error)) (all T, err error) {

@@ -31,6 +31,24 @@ func TestOpen(t *testing.T) {
 	check.Equal(t, fmt.Sprint(must.Err(Open(filepath.Join(path, "b")))), path+"/b cannot be read: not a directory", "error")
 }
 
+// A pipe is read again from its beginning, also by one who reads further than the one before.
+func TestPipe(t *testing.T) {
+	r, w, err := os.Pipe()
+	must.Do(err)
+	path := fmt.Sprintf("/dev/fd/%d", r.Fd())
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("this system has no /dev/fd")
+	}
+	must.Get(io.WriteString(w, "a pipe"))
+	w.Close()
+	for _, n := range []int{2, 4, 100, 100} {
+		f := must.Get(Open(path))
+		text := must.Get(io.ReadAll(io.LimitReader(f, int64(n))))
+		must.Do(f.Close())
+		check.Equal(t, string(text), "a pipe"[:min(n, 6)], "%d bytes", n)
+	}
+}
+
 // A file is one under any of its names.
 func TestOnce(t *testing.T) {
 	dir := t.TempDir()

@@ -33,7 +33,7 @@ func ReadMatrix(paths []string) (*comm.Matrix, error) {
 		}
 		files[len(files)-1] = io.MultiReader(strings.NewReader(string(first[:n])), f, strings.NewReader("\n"))
 	}
-	name := paths[0]
+	name := infile.Name(paths[0])
 	if len(paths) > 1 {
 		name = fmt.Sprintf("%s … %s", filepath.Base(paths[0]), filepath.Base(paths[len(paths)-1]))
 	}
