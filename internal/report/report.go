@@ -227,7 +227,8 @@ func within(widths []float64) string {
 	case half > 1:
 		return "95 % intervals beyond ±100 % for half of them"
 	case !(most <= math.MaxFloat64):
-		rest = "unknown for more than 1 of 10"
+		none := len(lists.Filter(widths, func(w float64) bool { return math.IsInf(w, 1) }))
+		rest = fmt.Sprintf("none for %d of %d", none, len(widths))
 	case most > 1:
 		rest = "beyond ±100 % for 1 of 10"
 	}
