@@ -71,14 +71,20 @@ func compareFlags(flags *argument.Set) action {
 		if err != nil {
 			return usagef("%v", err)
 		}
-		if few := lists.Map(c.Unshown[:min(3, len(c.Unshown))], view.Bytes); len(few) > 0 {
-			if len(few) < len(c.Unshown) {
-				few = append(few, "…")
-			}
-			c.Verdict.Notes = append(c.Verdict.Notes, fmt.Sprintf("Not shown without -m: %s in common (%s).", printable.Count(len(c.Unshown), "other size"), strings.Join(few, ", ")))
-		}
+		c.Verdict.Notes = append(c.Verdict.Notes, unshown(c.Unshown)...)
 		return req.show(out, errOut, report.SideBySide(c), c.Warnings, c.Untested())
 	}
+}
+
+// unshown is a sentence on sizes that have no table, none without such sizes.
+func unshown(sizes []int) []string {
+	few := lists.Map(sizes[:min(3, len(sizes))], view.Bytes)
+	if len(few) == 0 {
+		return nil
+	} else if len(few) < len(sizes) {
+		few = append(few, "…")
+	}
+	return []string{fmt.Sprintf("Not shown without -m: %s in common (%s).", printable.Count(len(sizes), "other size"), strings.Join(few, ", "))}
 }
 
 // fleet compares many machines with their median.
@@ -97,6 +103,7 @@ func (req *compareRequest) fleet(ctx context.Context, out io.Writer, errOut *mes
 	if err != nil {
 		return usagef("%v", err)
 	}
+	o.Notes = append(o.Notes, unshown(o.Unshown)...)
 	return cmp.Or(req.show(out, errOut, report.Overview(o), o.Warnings, o.Untested()), missed)
 }
 

@@ -44,7 +44,7 @@ func (choice Choice) sharing(machines []Machine) []Machine {
 		var keys []params.Key
 		for _, c := range m.File.Cells {
 			switch channel := (Channel{c.Setup, c.Placement, c.OffCache, c.Bytes}); {
-			case ofSurvey(c) && choice.cached(c.Key):
+			case ofSurvey(c) && choice.surveyed(c.Key):
 				keys = append(keys, c.Key)
 			case c.Kind == params.TransferCell && c.Setup != params.Isolated && choice.admits(channel):
 				keys = append(keys, channel.Key(0))
@@ -69,7 +69,7 @@ func (choice Choice) sharing(machines []Machine) []Machine {
 // curves. If surveys can be compared and the choice restricts nothing, a lack of channels is no error but
 // the warning why.
 func (choice Choice) common(all []offers, without error, surveys bool) (channels []Channel, why, err error) {
-	if without != nil && (!surveys && len(all) < 2 || len(all) == 0 && choice.restricts()) {
+	if without != nil && (!surveys && len(all) < 2 || len(all) == 0 && len(choice.Setups) > 0) { // no survey has a setup
 		return nil, nil, without
 	}
 	if len(all) > 0 {
@@ -86,10 +86,51 @@ func (choice Choice) restricts() bool {
 	return len(choice.Setups)+len(choice.Placements)+len(choice.Sizes) > 0
 }
 
+// Kinds of surveys whose placement is always the same, and kinds that have no size of a message.
+var (
+	unplaced = []params.Kind{params.PairCell, params.LevelCell, params.LoadedCell, params.NetCell, params.ChannelCell}
+	unsized  = []params.Kind{params.LoadedCell, params.AccessCell}
+)
+
+// surveyed tells whether a survey's cell is chosen, by what its kind has. Null transfers have any size.
+func (choice Choice) surveyed(k params.Key) bool {
+	return choice.cached(k) &&
+		(len(choice.Placements) == 0 || slices.Contains(unplaced, k.Kind) || slices.Contains(choice.Placements, k.Placement)) &&
+		(len(choice.Sizes) == 0 || slices.Contains(unsized, k.Kind) || k.Bytes == 0 || slices.Contains(choice.Sizes, k.Bytes))
+}
+
+// unfiltered has a sentence for each choice that some kinds of surveys shown have nothing for.
+func (choice Choice) unfiltered(kinds []params.Kind) (notes []string) {
+	for _, flag := range []struct {
+		given bool
+		what  string
+		lacks func(params.Kind) bool
+	}{
+		{len(choice.Setups) > 0, "setup", func(params.Kind) bool { return true }},
+		{len(choice.Placements) > 0, "placement", func(k params.Kind) bool { return slices.Contains(unplaced, k) }},
+		{len(choice.Sizes) > 0, "message size", func(k params.Kind) bool { return slices.Contains(unsized, k) }},
+	} {
+		lacking := lists.Filter(lists.Unique(kinds), flag.lacks)
+		if flag.given && len(lacking) > 0 {
+			names := lists.Map(lacking, func(k params.Kind) string { return string(k) })
+			notes = append(notes, fmt.Sprintf("Surveys that have no %s are all shown: %s.", flag.what, printable.List(names)))
+		}
+	}
+	return notes
+}
+
 // cached tells whether a survey's cell is of the chosen caches. Where the key has no word of that, it is.
 func (choice Choice) cached(k params.Key) bool {
 	silent := !k.OffCache && k.Kind != params.AccessCell && slices.Contains(anywhere, k.Kind)
 	return len(choice.Caches) == 0 || silent || slices.Contains(choice.Caches, k.OffCache)
+}
+
+// unshown are the sizes that at least two machines have and no channel shown has, rising.
+func (choice Choice) unshown(all []offers, channels []Channel) []int {
+	sizes := lists.Rising(lists.Map(shared(choice.admitted(all)), func(c Channel) int { return c.Bytes }))
+	return lists.Filter(sizes, func(m int) bool {
+		return !slices.ContainsFunc(channels, func(shown Channel) bool { return shown.Bytes == m })
+	})
 }
 
 // shared are the channels that at least two machines have.

@@ -81,6 +81,8 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 		return nil, err
 	}
 	c.conclude(machines, *choice.Test)
+	kinds := lists.Filter(c.Surveys, func(k SurveyTable) bool { return !k.Swept() })
+	c.Verdict.Notes = append(c.Verdict.Notes, choice.unfiltered(lists.Map(kinds, func(k SurveyTable) params.Kind { return k.Kind }))...)
 	c.warn(all)
 	doubts := lists.Map(machines, func(m Machine) *doubts { return doubtsOf(m.File, m.File.Transfers()) })
 	c.Warnings = append(c.Warnings, warningsOf(doubts, c.Machines, channels)...)
@@ -137,10 +139,8 @@ func (c *Comparison) add(state *InState, machines []Machine, choice Choice) ([]C
 	if why != nil {
 		c.Warnings = append(c.Warnings, Warning{What: why})
 	}
-	for _, other := range shared(choice.admitted(offered)) {
-		if !slices.ContainsFunc(channels, func(shown Channel) bool { return shown.Bytes == other.Bytes }) {
-			c.Unshown = lists.Insert(c.Unshown, other.Bytes)
-		}
+	for _, m := range choice.unshown(offered, channels) {
+		c.Unshown = lists.Insert(c.Unshown, m)
 	}
 	c.Surveys = append(append(c.Surveys, choice.beside(state, machines, channels)...), measured...)
 	for _, channel := range channels {

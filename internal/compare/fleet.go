@@ -25,8 +25,10 @@ type Overview struct {
 	Outliers []Outlier    `json:"outliers"`        // farthest off first
 	Tables   []FleetTable `json:"tables"`
 	Surveys  []FleetKind  `json:"surveys,omitempty"`
-	Tested   int          `json:"tested"` // cells of machines; 0: no cell has intervals of Fleet machines
+	Tested   int          `json:"tested"`          // cells of machines; 0: no cell has intervals of Fleet machines
+	Notes    []string     `json:"notes,omitempty"` // sentences on what is shown
 	Warnings []Warning    `json:"warnings"`
+	Unshown  []int        `json:"-"` // as in Comparison
 }
 
 // An Outlier is a machine with its farthest cell.
@@ -131,6 +133,8 @@ func NewOverview(machines []*Reduced, choice Choice) (*Overview, error) {
 	if why != nil {
 		o.Warnings = append(o.Warnings, Warning{What: why})
 	}
+	o.Unshown = choice.unshown(offered, channels)
+	o.Notes = choice.unfiltered(lists.Map(o.Surveys, func(k FleetKind) params.Kind { return k.Kind }))
 	o.Tables = lists.Map(channels, func(c Channel) FleetTable { return FleetTable{Channel: c} })
 	unknown := make(map[string][]params.Key)
 	for n, v := range contents {

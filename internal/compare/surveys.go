@@ -48,7 +48,7 @@ type SurveyCell struct {
 
 // surveys compares the chosen cells of surveys of machines in a state, kinds in the order of files.
 func (choice Choice) surveys(state *InState, machines []Machine) (all []SurveyTable) {
-	return choice.kinds(state, machines, func(c params.Cell) bool { return ofSurvey(c) && choice.cached(c.Key) })
+	return choice.kinds(state, machines, func(c params.Cell) bool { return ofSurvey(c) && choice.surveyed(c.Key) })
 }
 
 // swept are the kinds of a sweep beside transfers: y, copies and reductions.
@@ -158,7 +158,7 @@ func (choice Choice) fleetSurveys(machines []*Reduced, contents []*content) (kin
 			cell.Scores = append(cell.Scores, Score{Machine: machines[n].Name, Time: c.time, Bandwidth: math.NaN(), A: math.NaN()})
 		}
 	}
-	several := lists.Filter(cells, func(c *FleetCell) bool { return len(c.Scores) > 1 && choice.cached(c.Key) })
+	several := lists.Filter(cells, func(c *FleetCell) bool { return len(c.Scores) > 1 && choice.surveyed(c.Key) })
 	for _, cells := range lists.Groups(several, func(c *FleetCell) params.Kind { return c.Kind }) {
 		kinds = append(kinds, FleetKind{Kind: cells[0].Kind, Cells: cells})
 	}

@@ -98,6 +98,68 @@ func TestSurveysOfCaches(t *testing.T) {
 	}
 }
 
+// Placements and sizes choose among cells that have them. A note names kinds without, of few machines and of a fleet.
+func TestChosenSurveys(t *testing.T) {
+	of := func(name string) Machine {
+		var cells []params.Cell
+		for _, placement := range []numa.Policy{numa.Local, numa.Remote} {
+			for _, kind := range []params.Kind{params.AccessCell, params.DiskCell} {
+				for _, m := range []int{64, 4096} {
+					cells = append(cells, params.Cell{Key: params.Key{Kind: kind, Placement: placement, Tau: 1, Bytes: m}.Named("x")})
+				}
+			}
+		}
+		for _, m := range []int{0, 64, 4096} {
+			cells = append(cells, params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m}.Named("0-1")})
+		}
+		for i := range cells {
+			cells[i].Time = fit.Estimate{Center: 100, Lo: 99, Hi: 101, N: 9}
+		}
+		return Machine{Name: name, File: &params.File{Cells: cells}}
+	}
+	for _, tt := range []struct {
+		choice Choice
+		want   []int // cells of access, disk and pair
+		notes  string
+	}{
+		{Choice{}, []int{4, 4, 3}, ""},
+		{Choice{Placements: []numa.Policy{numa.Remote}}, []int{2, 2, 3}, "Surveys that have no placement are all shown: pair."},
+		{Choice{Sizes: []int{4096, 8192}}, []int{4, 2, 2}, "Surveys that have no message size are all shown: access."},
+		{Choice{Sizes: []int{64}, Placements: []numa.Policy{numa.Local}}, []int{2, 1, 2}, "Surveys that have no placement are all shown: pair.\nSurveys that have no message size are all shown: access."},
+	} {
+		machines := []Machine{of("a"), of("b"), of("c")}
+		c, o := must.Get(New(machines, tt.choice)), must.Get(NewOverview(lists.Map(machines, Reduce), tt.choice))
+		check.Deep(t, lists.Map(c.Surveys, func(k SurveyTable) int { return k.Rows[0].Cells }), tt.want, "cells of %+v", tt.choice)
+		check.Deep(t, lists.Map(o.Surveys, func(k FleetKind) int { return len(k.Cells) }), tt.want, "cells of a fleet, %+v", tt.choice)
+		got := lists.Filter(c.Verdict.Notes, func(note string) bool { return strings.HasPrefix(note, "Surveys") })
+		check.Equal(t, strings.Join(got, "\n"), tt.notes, "notes of %+v", tt.choice)
+		check.Equal(t, strings.Join(o.Notes, "\n"), tt.notes, "notes of a fleet, %+v", tt.choice)
+	}
+}
+
+// Surveys have no setup, and a fleet says as two machines do which sizes it does not show.
+func TestUnchosen(t *testing.T) {
+	var machines []Machine
+	for _, name := range []string{"a", "b", "c"} {
+		machines = append(machines, machine(name, map[int]float64{1: 1000, 2: 1500}, func(f *params.File) {
+			for _, c := range f.Cells {
+				c.Bytes = 64
+				f.Cells = append(f.Cells, c)
+			}
+			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1}.Named("0-1"), Time: fit.Estimate{Center: 100, Lo: 99, Hi: 101, N: 9}})
+		}))
+	}
+	choice := Choice{Setups: []string{params.Ring}}
+	c, o := must.Get(New(machines, choice)), must.Get(NewOverview(lists.Map(machines, Reduce), choice))
+	check.Deep(t, c.Unshown, []int{64}, "sizes that two machines do not show")
+	check.Deep(t, o.Unshown, []int{64}, "sizes that a fleet does not show")
+	const note = "Surveys that have no setup are all shown: pair."
+	contains.All(t, strings.Join(c.Verdict.Notes, "\n"), note)
+	contains.All(t, strings.Join(o.Notes, "\n"), note)
+	choice.Sizes = []int{64}
+	check.Empty(t, must.Get(NewOverview(lists.Map(machines, Reduce), choice)).Unshown, "sizes beside the chosen one")
+}
+
 // A survey that the first file lacks is compared in the others.
 func TestSurveysOfOthers(t *testing.T) {
 	times, level := map[int]float64{1: 1000, 2: 1100}, func(ns float64) func(*params.File) {

@@ -23,6 +23,10 @@ func Overview(o *compare.Overview) *document.Document {
 			fmt.Fprintf(w, "\n%s\n", o.Means)
 		}
 		w.Tables(FleetTables(o)...)
+		if len(o.Notes) > 0 {
+			fmt.Fprintln(w)
+			w.Lines(o.Notes...)
+		}
 	})
 }
 
