@@ -82,7 +82,7 @@ func (req *againstRequest) compare(out io.Writer, errOut *messages, named bool) 
 		return err
 	}
 	doc := &report.Against{Source: req.source(f, a.Predictor), Output: req.printed}
-	times, leftOut := req.chosen.Take(results.Times, req.noGamma)
+	times, leftOut := req.chosen.Take(results.Times, advised([]error{req.noGamma})[0])
 	doc.LeftOut = append(results.LeftOut, leftOut...)
 	whole := len(results.Times) == 0 || len(req.chosen.P)+len(req.chosen.M) == 0 && !named
 	if err := req.comparable(times, slices.Concat(leftOut, results.LeftOut), whole || len(leftOut) > 0); err != nil {

@@ -121,8 +121,9 @@ func (req *costRequest) reducing() error {
 			return usagef("%s %v", a, req.noGamma)
 		}
 	}
-	if req.NoGamma = req.noGamma; req.NoGamma != nil && slices.ContainsFunc(req.Algorithms, reduces) {
-		req.warnings = append(req.warnings, fmt.Errorf("what reduces %w", req.NoGamma))
+	if req.noGamma != nil && slices.ContainsFunc(req.Algorithms, reduces) {
+		req.NoGamma = advised([]error{req.noGamma})[0]
+		req.warnings = append(req.warnings, fmt.Errorf("what reduces %w", req.noGamma))
 	}
 	return nil
 }
