@@ -55,12 +55,14 @@ func (choice Choice) surveys(state *InState, machines []Machine) (all []SurveyTa
 var swept = []params.Kind{params.NullCell, params.CopyCell, params.OwnCell, params.GammaCell}
 
 // Swept tells whether the kind is one of a sweep beside transfers, and of no survey.
-func (k SurveyTable) Swept() bool { return slices.Contains(swept, k.Kind) }
+func (k SurveyTable) Swept() bool { return Swept(k.Kind) }
+
+func Swept(k params.Kind) bool { return slices.Contains(swept, k) }
 
 // beside compares what sweeps have beside transfers of channels.
 func (choice Choice) beside(state *InState, machines []Machine, channels []Channel) []SurveyTable {
 	return choice.kinds(state, machines, func(c params.Cell) bool {
-		return slices.Contains(swept, c.Kind) && c.Time.Center > 0 && slices.ContainsFunc(channels, func(of Channel) bool {
+		return Swept(c.Kind) && c.Time.Center > 0 && slices.ContainsFunc(channels, func(of Channel) bool {
 			if c.Kind == params.NullCell {
 				return c.Placement == of.Placement && c.Setup == of.Setup
 			}

@@ -37,6 +37,7 @@ func (x *index) few() *answer {
 	main := x.groups[x.main].channel
 	if len(lists.Unique(lists.Map(x.of, func(m compare.Machine) string { return m.Path }))) < 2 { // states of one file share launches: a test of them means nothing
 		a.below.Table(carried(x.curves, x.bytes))
+		a.below.TablesAbove(view.Filled(beside(x.of, x.bytes))...)
 	} else if c, err := compare.New(x.of, compare.Choice{}); err != nil {
 		a.tests = "Nothing is compared: " + err.Error() + "."
 	} else {
@@ -191,6 +192,23 @@ func carried(curves [][]compare.Curve, m int) view.Table {
 		t.Add(c.Machine, groupLabel(grouped(c.Channel)), alone, last.Tau, view.Within(last.L), strings.TrimSpace(view.Within(last.A)+" "+bounds.Mark(last.A, last.Tau)), view.Within(last.Bandwidth))
 	}
 	bounds.Note(&t)
+	return t
+}
+
+// beside has y(τ), copies of m bytes and γ of files that are not compared, for the least and the largest τ.
+func beside(of []compare.Machine, m int) view.Table {
+	t := view.Table{Title: "synchronisation y (null), copies (copy, own) and reductions γ (gamma)", Columns: append(view.Words("machine", "cell"), view.Numbers("ns")...), Keys: 2}
+	for _, one := range of {
+		cells := lists.Filter(one.File.Cells, func(c params.Cell) bool {
+			return compare.Swept(c.Kind) && c.Transport == params.InSegments && (c.Kind == params.NullCell || c.Bytes == m)
+		})
+		largest := lists.Most(cells, func(c params.Cell) int { return c.Tau })
+		for _, c := range cells {
+			if c.Tau <= 1 || c.Tau == largest {
+				t.Add(one.Name, c.Key, view.Within(c.Segment()))
+			}
+		}
+	}
 	return t
 }
 

@@ -51,6 +51,27 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// The page of one machine has y, copies and γ at the sizes of its transfers, for the least and the largest τ.
+func TestBesideTransfers(t *testing.T) {
+	m := exact("vm", []int{1, 2, 4}, 1000, 1600, 2000)
+	for _, c := range []struct {
+		key params.Key
+		ns  float64
+	}{
+		{params.Key{Kind: params.NullCell, Setup: params.Ring, Tau: 4}, 41}, {params.Key{Kind: params.NullCell, Setup: params.Ring, Tau: 2}, 42}, {params.Key{Kind: params.NullCell, Setup: params.Ping, Tau: 4, Transport: params.CMA}, 43},
+		{params.Key{Kind: params.CopyCell, Tau: 1, Bytes: 8192}, 51}, {params.Key{Kind: params.CopyCell, Tau: 1, Bytes: 64}, 52}, {params.Key{Kind: params.GammaCell, Operator: "SUM_I", Bytes: 8192}, 61},
+	} {
+		c.key.Placement = numa.Local
+		m.File.Cells = append(m.File.Cells, params.Cell{Key: c.key, Time: fit.Estimate{Center: c.ns, Lo: 0.9 * c.ns, Hi: 1.1 * c.ns, N: 9}})
+	}
+	rows := beside([]compare.Machine{m}, 8192).Rows
+	check.Deep(t, rows, [][]string{{"vm", "null of ring, placement local, in cache, τ = 4, m = 0", "41 ±10 %"},
+		{"vm", "copy, placement local, in cache, τ = 1, m = 8192", "51 ±10 %"}, {"vm", "gamma of SUM_I, placement local, in cache, τ = 0, m = 8192", "61 ±10 %"}}, "rows")
+	const title = "synchronisation y (null), copies (copy, own) and reductions γ (gamma)"
+	contains.All(t, written(t, &Page{Machines: []compare.Machine{m}}), title, "null of ring")
+	contains.None(t, written(t, &Page{Machines: []compare.Machine{exact("vm", []int{1, 2}, 1000, 1600)}}), title)
+}
+
 // The verdict, how it was tested, and the transfers that it is about.
 func TestVerdict(t *testing.T) {
 	vm := exact("vm", []int{1, 2}, 1000, 1600) // A(2) = 2·1000/1600 = 1.25, and 2·8192/1600 = 10.24 GB/s
