@@ -164,7 +164,7 @@ func cheapest(rows []predict.Prediction) (lines []string) {
 		end()
 	}
 	if n := len(lines) - mostCheapest; n > 0 {
-		lines = append(lines[:mostCheapest-1], fmt.Sprintf("The tables have %d more such runs of sizes.", n+1))
+		lines = append(lines[:mostCheapest-1], fmt.Sprintf("The tables show the cheapest for %d more ranges of m.", n+1))
 	}
 	return lines
 }

@@ -17,10 +17,7 @@ func Machines(d *predict.Machines) *document.Document {
 }
 
 func sayMachines(d *predict.Machines, w *document.Document) {
-	fmt.Fprintf(w, "%s\n\n", d.Verdict.Text)
-	for _, s := range d.Machines {
-		saySource(w, s)
-	}
+	fmt.Fprintln(w, d.Verdict.Text)
 	for _, calls := range lists.Groups(d.Calls(), func(costs []*predict.MachineCost) string { return costs[0].Of }) {
 		w.Tables(machinesTable(d, calls))
 	}
@@ -49,6 +46,10 @@ func sayMachines(d *predict.Machines, w *document.Document) {
 		n.add(true, "Left out%s: %s %s.", lacking(alike[0]), strings.Join(names, ", "), alike[0].Reason())
 	}
 	n.say(w)
+	fmt.Fprintln(w)
+	for _, s := range d.Machines {
+		saySource(w, s)
+	}
 }
 
 // among names machines, "" for all of them.

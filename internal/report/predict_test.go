@@ -36,6 +36,17 @@ func TestUnknownCosts(t *testing.T) {
 	check.Equal(t, Predictions(&p).Answer(), "No cheapest algorithm is known: each row has an unknown cost.", "Answer")
 }
 
+// The answer has three lines at most, the last of which counts the others.
+func TestCheapestOfMany(t *testing.T) {
+	var rows []predict.Prediction
+	for p := range 5 {
+		rows = append(rows, predict.Prediction{Collective: "bcast", Algorithm: "linear", P: p + 2, Bytes: 8, Microseconds: 1})
+	}
+	got := cheapest(rows)
+	check.Equal(t, len(got), 3, "lines of %q", got)
+	check.Equal(t, got[2], "The tables show the cheapest for 3 more ranges of m.", "the last line")
+}
+
 // A note names the machines with extrapolated costs.
 func TestMachinesExtrapolated(t *testing.T) {
 	machine := func(name string, us float64) *predict.Predictions {
@@ -46,6 +57,7 @@ func TestMachinesExtrapolated(t *testing.T) {
 	got := textOf(Machines(predict.NewMachines([]*predict.Predictions{a, b}, nil, fit.Test{})))
 	check.Equal(t, strings.Count(got, "~ extrapolated"), 1, "notes")
 	contains.All(t, got, "~ extrapolated on b: measured are m up to 1.\n")
+	check.True(t, strings.Index(got, "a, from") > strings.Index(got, "~ extrapolated"), "files are named before the costs: %s", got)
 }
 
 // Shares of terms add up to 100 %, and rare states share a line.
