@@ -24,11 +24,8 @@ import (
 const mostChecking = 10 * time.Second
 
 // leastCPU is the least share of the requested CPU time for a verdict: a check that gets less is
-// slow because of other processes. Below starvedCPU that is also why changes go unseen.
-const (
-	leastCPU   = 0.8
-	starvedCPU = 0.5
-)
+// slow because of other processes. Below report.Starved that is also why changes go unseen.
+const leastCPU = 0.8
 
 // A checkRequest holds the flags of check.
 type checkRequest struct {
@@ -182,7 +179,7 @@ func (req *checkRequest) judge(was, now *params.File) *compare.Baseline {
 	switch {
 	case starved && b.State == compare.Unknown: // sessions would not help
 		const cause, again = "this check got too little CPU time", "check again when less runs here"
-		if got < starvedCPU && b.Blame(cause) {
+		if got < report.Starved && b.Blame(cause) {
 			b.Text += "; " + again
 		} else {
 			b.Text += "; " + cause + ": " + again

@@ -13,6 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/process"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/shm"
 )
@@ -83,7 +84,7 @@ func here() (*numa.Machine, error) {
 // starved is a warning if what measures has waited for a CPU longer than it ran.
 func starved() []error {
 	got, known := onCPU()
-	if !known || got >= 0.5 {
+	if !known || got >= report.Starved {
 		return nil
 	}
 	return []error{fmt.Errorf("what measures gets %.2g %% of the CPU time that it asks for, be it for its priority, a quota or what else runs here: the time allowed may not be kept, and few samples will be had", 100*got)}

@@ -137,6 +137,7 @@ func (req *surveyRequest) measure(ctx context.Context, out io.Writer, errOut *me
 			}
 			r := report.Reach{Cells: len(x.Cells), Missing: x.Missing(),
 				Rest: view.Capital(rest) + ".", More: "Let nothing else run, and allow more with -time."}
+			r.Crowded(onCPU())
 			if r.Missing != nil {
 				short := fmt.Errorf("%w: %s", r.Missing, rest)
 				if f.Warn(short); req.format() != nil { // text begins with it

@@ -103,7 +103,7 @@ func (req *sweepRequest) carryOut(ctx context.Context, out io.Writer, errOut *me
 			}
 			doubts := doubt.Of(s.File)
 			if req.csv && r.Missing != nil { // text begins with it
-				doubts = append(doubts, fmt.Errorf("%w: %s", s.Missing(), r.Rest))
+				doubts = append(doubts, fmt.Errorf("%w: %s", r.Missing, r.Rest))
 			}
 			warn(errOut, doubts)
 			return cmp.Or(failed, unsaved, ended, s.Moved)
@@ -134,6 +134,7 @@ func reached(s *sweep.Session) report.Reach {
 		r.Again = fmt.Sprintf("Its %d sessions are of %s: taulop sweep -add %s, an hour later or more, shows what hours differ by",
 			s.File.Sessions(), printable.Count(n, "hour"), s.Path)
 	}
+	r.Crowded(onCPU())
 	return r
 }
 

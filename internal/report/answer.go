@@ -25,6 +25,16 @@ type Reach struct {
 	Rest, More, Again string // advice in sentences: the missing cells, a noisy machine, another session ("" for none)
 }
 
+// Starved is the share of the requested CPU time below which other programs are why samples are few.
+const Starved = 0.5
+
+// Crowded says of a plan with missing cells how little CPU time the measurement got, if that is little.
+func (r *Reach) Crowded(share float64, known bool) {
+	if known && share < Starved && r.Missing != nil {
+		r.Missing = fmt.Errorf("%w; measuring got %.2g %% of the CPU time that it asked for, so stop what else runs first", r.Missing, 100*share)
+	}
+}
+
 // unfit is the relative half-width at which the bounds of an interval have the ratio mostApart.
 const unfit = (mostApart - 1.) / (mostApart + 1)
 

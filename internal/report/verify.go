@@ -95,7 +95,7 @@ func offBy(who string, means []verify.Mean, model string) string {
 		}
 	}
 	if len(off) == 0 {
-		return who + " has no parameters for any of these calls."
+		return who + " has no parameters for any of these calls: let it run longer, or name the machine's parameters."
 	}
 	text := who + " is off by " + strings.Join(off, " and by ") + " on average."
 	if 2*predicted < total {

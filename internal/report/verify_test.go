@@ -153,6 +153,7 @@ func TestOffByCounts(t *testing.T) {
 	check.Equal(t, offBy("It", means, "LogGP"), "It is off by 30 % in cache (40 calls) on average.", "first line")
 	means[0].Errors[0].Rows = 19
 	check.Equal(t, offBy("It", means, verify.Full), "It is off by 5.0 % in cache (19 of 40 calls) on average. It has no parameters for 21 of 40 calls: let it run longer.", "first line")
+	check.Equal(t, offBy("It", means, "strict"), "It has no parameters for any of these calls: let it run longer, or name the machine's parameters.", "first line")
 }
 
 func TestReadBadVerifications(t *testing.T) {
