@@ -10,6 +10,7 @@ import (
 
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -194,14 +195,14 @@ func segmentSizes(common []Channel, segments map[int]bool) []int {
 	return []int{slices.Max(sizes)}
 }
 
-// nothing is the error of machines without a common channel, with what the first few have: setups or sizes where
+// nothing is the error of machines without a common channel, with what the first few have: setups, caches or sizes where
 // no two have the chosen ones, else channels.
 func (choice Choice) nothing(all []offers) error {
 	lack := func(c Choice) bool {
 		have := func(m offers) bool {
 			return slices.ContainsFunc(m.curves, func(o Curve) bool { return c.admits(o.Channel) })
 		}
-		return c.restricts() && len(lists.Filter(all, have)) < 2
+		return (c.restricts() || len(c.Caches) == 1) && len(lists.Filter(all, have)) < 2
 	}
 	size := func(c Curve) string { return "m = " + strconv.Itoa(c.Bytes) }
 	word, chosen := func(c Curve) string { return c.Channel.String() + ", " + size(c) }, ""
@@ -210,6 +211,8 @@ func (choice Choice) nothing(all []offers) error {
 		word, chosen = func(c Curve) string { return c.Setup }, " of setup "+printable.List(lists.Map(choice.Setups, printable.Name))
 	case lack(Choice{Placements: choice.Placements}):
 		word = func(c Curve) string { return "placement " + string(c.Placement) }
+	case lack(Choice{Caches: choice.Caches}):
+		word, chosen = func(c Curve) string { return view.Cache(c.OffCache) }, " "+view.Cache(choice.Caches[0])
 	case lack(Choice{Sizes: choice.Sizes}):
 		word, chosen = size, " of m = "+printable.List(lists.Map(choice.Sizes, strconv.Itoa))
 	}

@@ -194,7 +194,7 @@ func TestNothingInCommon(t *testing.T) {
 	try([]Machine{a, bcast}, Choice{Setups: []string{"ping"}, Sizes: []int{64}}, "transfers of setup ping in common: a has ring; b has bcast; choose")
 	try([]Machine{sized("a", 64, 128, 256, 512, 1024), a}, Choice{Sizes: []int{64}}, "transfers of m = 64 in common: a has m = 64; m = 128; m = 256; …; a has m = 8192; choose")
 	try([]Machine{a, a}, Choice{Placements: []numa.Policy{numa.Remote}}, "in common: a has placement local; a has placement local; choose")
-	try([]Machine{a, a}, Choice{Caches: []bool{true}}, "no two machines have transfers in common: ")
+	try([]Machine{a, a}, Choice{Caches: []bool{true}}, "no two machines have transfers off cache in common: a has in cache; a has in cache; choose")
 	try([]Machine{a, {Name: "e", File: &params.File{}}}, Choice{}, "e has no transfers")
 }
 
