@@ -160,7 +160,7 @@ func (c *Comparison) warnAbsent(machines []Machine) {
 		help  error
 	}{{published, ErrPublished}, {others, advice}} {
 		if len(absent.names) > 0 {
-			c.Warnings = append(c.Warnings, Warning{absent.names, fmt.Errorf("not compared, for no other file has the like (transfers of the same setup, placement, cache and message size, or the same surveys): %w", absent.help)})
+			c.Warnings = append(c.Warnings, Warning{absent.names, fmt.Errorf("not compared, because no other file has transfers of the same setup, placement, cache and message size, or the same surveys: %w", absent.help)})
 		}
 	}
 }

@@ -49,7 +49,7 @@ func NewSource(p *model.Predictor, machine, file string) Source {
 	case p.Rule() == model.LevelsRule:
 		s.Errors = "10 to 40 % (docs/accuracy.md)"
 	case p.Model == model.Models[0]:
-		s.Errors = "5 to 20 % (docs/accuracy.md)"
+		s.Errors = "4 to 20 % (docs/accuracy.md)"
 	}
 	if c := p.Cluster; c != nil {
 		s.Cluster = c.String()

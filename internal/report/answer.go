@@ -31,7 +31,7 @@ const Starved = 0.5
 // Crowded says of a plan with missing cells how little CPU time the measurement got, if that is little.
 func (r *Reach) Crowded(share float64, known bool) {
 	if known && share < Starved && r.Missing != nil {
-		r.Missing = fmt.Errorf("%w; measuring got %.2g %% of the CPU time that it asked for, so stop what else runs first", r.Missing, 100*share)
+		r.Missing = fmt.Errorf("%w; measuring got %.2g %% of the CPU time that it asked for", r.Missing, 100*share)
 	}
 }
 

@@ -143,7 +143,7 @@ func TestSweepAnswer(t *testing.T) {
 		share float64
 		known bool
 		want  string
-	}{{0.18, true, "were not reached; measuring got 18 % of the CPU time that it asked for, so stop what else runs first; half of the"}, {0.9, true, "were not reached; half of the"}, {0, false, "were not reached; half of the"}} {
+	}{{0.18, true, "were not reached; measuring got 18 % of the CPU time that it asked for; half of the"}, {0.9, true, "were not reached; half of the"}, {0, false, "were not reached; half of the"}} {
 		r := Reach{Cells: 9, Missing: errors.New("of 9 cells 6 were not reached"), Rest: "rest"}
 		r.Crowded(tt.share, tt.known)
 		contains.All(t, textOf(Sweep(file(0.02), r)), tt.want)
