@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
 
@@ -46,15 +47,9 @@ func (c Channel) String() string {
 		if c.Source != Untouched {
 			way = "°" + way
 		}
-		if c.Destination != Untouched {
-			way += "°"
-		}
+		way += printable.If(c.Destination != Untouched, "°")
 	}
-	way += strings.Repeat("*", c.Level)
-	if c.Transport == params.CMA {
-		way += "¹"
-	}
-	return way
+	return way + strings.Repeat("*", c.Level) + printable.If(c.Transport == params.CMA, "¹")
 }
 
 // A Mark is a mark behind the letters of parameters.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/mapping"
 )
 
@@ -81,10 +82,7 @@ func (c Count) String() string {
 	case c.PerK == 0:
 		return fmt.Sprint(c.Fixed)
 	}
-	k := "k"
-	if c.PerK != 1 {
-		k = fmt.Sprintf("%dk", c.PerK)
-	}
+	k := printable.Either(c.PerK != 1, fmt.Sprintf("%dk", c.PerK), "k")
 	switch {
 	case c.Fixed == 0:
 		return k
@@ -139,14 +137,9 @@ type Symbols struct {
 
 // String lists the symbols that a formula may use.
 func (s Symbols) String() string {
-	text := fmt.Sprintf("P = %d, m = %d B", s.P, s.M)
-	if s.S > 0 {
-		text += fmt.Sprintf(", S = %d B", s.S)
-	}
-	if s.K > 0 {
-		text += fmt.Sprintf(", k = %s/S = %d", s.Unit, s.K)
-	}
-	return text
+	return fmt.Sprintf("P = %d, m = %d B", s.P, s.M) +
+		printable.If(s.S > 0, fmt.Sprintf(", S = %d B", s.S)) +
+		printable.If(s.K > 0, fmt.Sprintf(", k = %s/S = %d", s.Unit, s.K))
 }
 
 // size is a number of bytes as a multiple of the schedule's unit, if it is one.

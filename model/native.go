@@ -5,29 +5,19 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
 
 // channel says in words which of the file's times are used.
 func (p *Predictor) channel(c setups) string {
-	text := p.Setup
-	if c.oneWay != nil && p.Setup != params.Ping {
-		text += ", one way " + params.Ping
-	}
-	if c.exchange != nil && p.Setup != params.Sendrecv {
-		text += ", exchanges " + params.Sendrecv
-	}
-	text += ", " + params.Where(p.Placement, p.OffCache)
-	if p.Transport == CMA {
-		text += fmt.Sprintf(", single copies by the kernel (cma), send buffers %s", p.Buffers)
-	}
-	if p.Stride > 0 {
-		text += fmt.Sprintf(", a stride of %d bytes", p.Stride)
-	}
-	if strings.HasSuffix(p.Operator, params.Scalar) {
-		text += ", reductions one element at a time"
-	}
-	return text
+	return p.Setup +
+		printable.If(c.oneWay != nil && p.Setup != params.Ping, ", one way "+params.Ping) +
+		printable.If(c.exchange != nil && p.Setup != params.Sendrecv, ", exchanges "+params.Sendrecv) +
+		", " + params.Where(p.Placement, p.OffCache) +
+		printable.If(p.Transport == CMA, fmt.Sprintf(", single copies by the kernel (cma), send buffers %s", p.Buffers)) +
+		printable.If(p.Stride > 0, fmt.Sprintf(", a stride of %d bytes", p.Stride)) +
+		printable.If(strings.HasSuffix(p.Operator, params.Scalar), ", reductions one element at a time")
 }
 
 // taulop makes τ-Lop of a file's transfers, by call.

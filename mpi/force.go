@@ -7,6 +7,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // Key identifies the setting among a collective's, in one word.
@@ -46,10 +47,7 @@ func (l *Library) Forcing(c *collective.Collective, s Setting, p, m int) (variab
 	}
 	if s.Fan > 0 {
 		// user_forced of coll_tuned_decision_dynamic.c
-		kind := "tree"
-		if slices.Contains([]string{"bcast", "reduce", "scatter"}, c.Name) {
-			kind = "chain"
-		}
+		kind := printable.Either(slices.Contains([]string{"bcast", "reduce", "scatter"}, c.Name), "chain", "tree")
 		variables = append(variables, fmt.Sprintf("%s_%s_fanout=%d", v, kind, s.Fan))
 	}
 	return variables
@@ -67,10 +65,7 @@ func (l *Library) Forcible() []string {
 // AsEnvironment are the variables of Forcing as environment variables.
 func AsEnvironment(variables []string) []string {
 	return lists.Map(variables, func(v string) string {
-		if strings.HasPrefix(v, "coll_") {
-			return "OMPI_MCA_" + v
-		}
-		return v
+		return printable.Either(strings.HasPrefix(v, "coll_"), "OMPI_MCA_"+v, v)
 	})
 }
 

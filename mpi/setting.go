@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/spelling"
 	"github.com/taulop/taulop/internal/view"
 )
@@ -28,17 +29,9 @@ func (s Setting) String() string {
 	if s.Own() {
 		return "its own choice"
 	}
-	text := s.Name
-	if s.ID > 0 {
-		text = fmt.Sprintf("%d %s", s.ID, s.Name)
-	}
-	if s.Fan > 0 {
-		text += fmt.Sprintf(", fan %d", s.Fan)
-	}
-	if s.Segment > 0 {
-		text += ", segment " + view.Size(s.Segment)
-	}
-	return text
+	return printable.Either(s.ID > 0, fmt.Sprintf("%d %s", s.ID, s.Name), s.Name) +
+		printable.If(s.Fan > 0, fmt.Sprintf(", fan %d", s.Fan)) +
+		printable.If(s.Segment > 0, ", segment "+view.Size(s.Segment))
 }
 
 // An offer is an algorithm that a library lets users select.

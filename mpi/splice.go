@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // A splicer puts rules of a collective into MPICH's selection tree so that a call evaluates few
@@ -52,10 +53,7 @@ func ladder[T any](measure string, steps []step[T], below func(step step[T], mos
 
 // measure is the size in conditions: MPICH has no average for allgather.
 func (s *splicer) measure() string {
-	if s.collective.Name == "allgather" {
-		return "total_msg_size"
-	}
-	return "avg_msg_size"
+	return printable.Either(s.collective.Name == "allgather", "total_msg_size", "avg_msg_size")
 }
 
 // overlaid are steps in front of the own choice, below its conditions on the communicator.

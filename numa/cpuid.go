@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // An identity is a CPU's APIC ID and its caches by CPUID. CPUs share a cache if their APIC IDs
@@ -113,10 +115,7 @@ func (m *Machine) readCPUID() {
 	}
 	if m.Caches = cachesOf(ids); len(m.Caches) > 0 {
 		m.Unknown = slices.DeleteFunc(m.Unknown, func(s string) bool { return strings.HasPrefix(s, "caches are unknown") })
-		beyond := ""
-		if slices.Contains(ids[m.Allowed[0]].shifts, ofCore) {
-			beyond = "; whether there is a third-level cache is unknown"
-		}
+		beyond := printable.If(slices.Contains(ids[m.Allowed[0]].shifts, ofCore), "; whether there is a third-level cache is unknown")
 		m.unknown("caches are as the CPUs %v name them (CPUID), for the kernel shows none%s", m.Allowed, beyond)
 	}
 }

@@ -74,10 +74,7 @@ func (t tree) machine(affinity CPUSet) (*Machine, error) {
 	t.allow(m, affinity)
 	m.Kinds, m.Quota = t.kinds(m.Allowed), t.quota()
 	if files := *t.refused; len(files) > 0 {
-		more := ""
-		if len(files) > 1 {
-			more = fmt.Sprintf(" (%s in all)", printable.Count(len(files), "such file"))
-		}
+		more := printable.If(len(files) > 1, fmt.Sprintf(" (%s in all)", printable.Count(len(files), "such file")))
 		m.unknown("%s%s", files[0], more)
 	}
 	return m, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // A Level is a level of the horizontal memory hierarchy of mlog_nP (Tu et al., 2009, section
@@ -113,10 +114,7 @@ func (m *Machine) Levels(cpus CPUSet) Levels {
 	for _, d := range slices.SortedFunc(maps.Keys(distances), func(a, b int) int {
 		return cmp.Or(a, 1<<30) - cmp.Or(b, 1<<30) // the unknown last
 	}) {
-		name := fmt.Sprintf("nodes %d apart", d)
-		if d == 0 {
-			name = "other node"
-		}
+		name := printable.Either(d == 0, "other node", fmt.Sprintf("nodes %d apart", d))
 		add(name, distances[d])
 	}
 	add("same machine", []CPUSet{cpus})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // A Policy chooses the CPU of each worker and the nodes of its buffers.
@@ -90,10 +91,7 @@ func (m *Machine) PlaceFrom(start int, policy Policy, tau int) (Placement, error
 	}
 	cpus, there := m.order(start, policy)
 	if !there {
-		among := ""
-		if len(m.Kinds) > 1 {
-			among = " among the cores that workers take first"
-		}
+		among := printable.If(len(m.Kinds) > 1, " among the cores that workers take first")
 		return Placement{}, fmt.Errorf("placement %s is for a level that this machine does not have%s: %w", policy, among, ErrNoSuchLevel)
 	}
 	return m.place(policy, cpus, tau)

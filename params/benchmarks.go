@@ -57,10 +57,7 @@ func (f *File) WriteBenchmarks(w io.Writer) error {
 
 // facts are facts about the machine, as names and values.
 func (f *File) facts() (all [][2]string) {
-	p, done := f.Provenance, "measured"
-	if f.Imported() {
-		done = "imported"
-	}
+	p, done := f.Provenance, printable.Either(f.Imported(), "imported", "measured")
 	for _, fact := range [][2]string{
 		{"host", p.Hostname}, {"cpu", p.CPUModel}, {"os", p.OS}, {"arch", p.Arch}, {"kernel", p.Kernel}, {"microcode", p.Microcode},
 		{"hypervisor", p.Hypervisor}, {"governor", strings.Join(p.Governors, ", ")}, {"turbo", p.Turbo}, {"smt", p.SMT},

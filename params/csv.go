@@ -31,10 +31,7 @@ func (f *File) WriteValues(w io.Writer, separator rune) error {
 		return err
 	}
 	count := func(n int) string {
-		if n == 0 {
-			return ""
-		}
-		return strconv.Itoa(n)
+		return printable.If(n != 0, strconv.Itoa(n))
 	}
 	for _, c := range cells {
 		row := []string{string(c.Kind), c.Setup, string(c.Placement), strconv.FormatBool(c.OffCache), count(c.Tau), strconv.Itoa(c.Bytes),

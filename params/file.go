@@ -142,43 +142,19 @@ const Published = "published"
 
 // String describes the cell in a sentence.
 func (k Key) String() string {
-	var b strings.Builder
-	b.WriteString(string(k.Kind))
-	if k.Setup != "" {
-		b.WriteString(" of " + k.Setup)
-	}
-	if k.Operator != "" {
-		b.WriteString(" of " + k.Operator)
-	}
-	if k.Variant != nil {
-		b.WriteString(" " + k.Variant.String())
-	}
-	fmt.Fprintf(&b, ", %s, τ = %d, m = %d", Where(k.Placement, k.OffCache), k.Tau, k.Bytes)
-	if k.Segments > 0 {
-		fmt.Fprintf(&b, ", %d segments", k.Segments)
-	}
-	if k.SegmentBytes > 0 {
-		fmt.Fprintf(&b, ", segments of %d bytes", k.SegmentBytes)
-	}
-	if k.Transport != InSegments {
-		b.WriteString(", over " + string(k.Transport))
-	}
-	if k.Buffers != Rewritten {
-		b.WriteString(", buffers " + string(k.Buffers))
-	}
-	if k.Kind == PRTTCell {
-		fmt.Fprintf(&b, ", n = %d, d = %d ns", k.N, k.Delay)
-	}
-	return b.String()
+	return string(k.Kind) + printable.If(k.Setup != "", " of "+k.Setup) +
+		printable.If(k.Operator != "", " of "+k.Operator) + printable.If(k.Variant != nil, " "+k.VariantName()) +
+		fmt.Sprintf(", %s, τ = %d, m = %d", Where(k.Placement, k.OffCache), k.Tau, k.Bytes) +
+		printable.If(k.Segments > 0, fmt.Sprintf(", %d segments", k.Segments)) +
+		printable.If(k.SegmentBytes > 0, fmt.Sprintf(", segments of %d bytes", k.SegmentBytes)) +
+		printable.If(k.Transport != InSegments, ", over "+string(k.Transport)) +
+		printable.If(k.Buffers != Rewritten, ", buffers "+string(k.Buffers)) +
+		printable.If(k.Kind == PRTTCell, fmt.Sprintf(", n = %d, d = %d ns", k.N, k.Delay))
 }
 
 // Where describes a placement and state of the cache in a sentence.
 func Where(placement numa.Policy, offCache bool) string {
-	text := "any placement"
-	if placement != "" {
-		text = "placement " + string(placement)
-	}
-	return text + ", " + printable.Cache(offCache)
+	return printable.Either(placement != "", "placement "+string(placement), "any placement") + ", " + printable.Cache(offCache)
 }
 
 // A Cell is the measured time of a Key.

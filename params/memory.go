@@ -51,10 +51,7 @@ func (m *Memory) String() string {
 	case m.MTs > 0:
 		text += fmt.Sprintf(" at %d MT/s", m.MTs)
 	}
-	if m.Channels > 0 {
-		text += fmt.Sprintf(", on %d of %s", m.Filled, printable.Count(m.Channels, "channel"))
-	}
-	return text
+	return text + printable.If(m.Channels > 0, fmt.Sprintf(", on %d of %s", m.Filled, printable.Count(m.Channels, "channel")))
 }
 
 // SetPeak sets the peak bandwidth to a user's, unless that is 0.

@@ -202,15 +202,9 @@ func (f *File) BelowZero(s Selection) error {
 // overheadText writes whole ns, and one decimal below 1 ns.
 func overheadText(e fit.Estimate) string {
 	ns := func(v float64) string {
-		if math.Abs(v) < 1 {
-			return fmt.Sprintf("%.1f", v)
-		}
-		return fmt.Sprintf("%.0f", v)
+		return printable.Either(math.Abs(v) < 1, fmt.Sprintf("%.1f", v), fmt.Sprintf("%.0f", v))
 	}
-	if e.Lo == e.Hi {
-		return ns(e.Center)
-	}
-	return fmt.Sprintf("%s [%s, %s]", ns(e.Center), ns(e.Lo), ns(e.Hi))
+	return ns(e.Center) + printable.If(e.Lo != e.Hi, fmt.Sprintf(" [%s, %s]", ns(e.Lo), ns(e.Hi)))
 }
 
 // overheads is o(m) in seconds at each size, 0 if there is none or it is negative.

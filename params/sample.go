@@ -11,6 +11,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -393,10 +394,7 @@ func (s Begun) String() string {
 	case s.Late == 0:
 		return ""
 	case s.Forced == 0:
-		were := "were"
-		if s.Late == 1 {
-			were = "was"
-		}
+		were := printable.Either(s.Late == 1, "was", "were")
 		return fmt.Sprintf("%d of %d batches %s measured again, because a worker began late", s.Late, s.Batches, were)
 	}
 	return fmt.Sprintf("in %d of %d batches a worker began late: %d count nonetheless, the others were measured again", s.Late, s.Batches, s.Forced)

@@ -275,10 +275,7 @@ func StateList(states []State) string {
 
 // Name is the time of a flag, and "slowed" if something slows a core.
 func (s State) Name() string {
-	if s.Slow > 0 {
-		return fmt.Sprintf("%.3g ns slowed", s.NS)
-	}
-	return fmt.Sprintf("%.3g ns", s.NS)
+	return printable.Either(s.Slow > 0, fmt.Sprintf("%.3g ns slowed", s.NS), fmt.Sprintf("%.3g ns", s.NS))
 }
 
 // label is Name without spaces.

@@ -15,6 +15,7 @@ import (
 	"github.com/taulop/taulop/internal/decimal"
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // Limits of a text file.
@@ -230,10 +231,7 @@ func (l lineReader) unended(fields []string, times int, like string, err error) 
 	if len(fields) <= times || err == nil && decimal.Severed(last, like) {
 		return nil, fmt.Errorf("the file ends in the middle of this line, after %.40q; if that is whole nevertheless, add a line end", last)
 	}
-	may := ""
-	if decimal.Cut(last, like) {
-		may = ", though it may have lost digits"
-	}
+	may := printable.If(decimal.Cut(last, like), ", though it may have lost digits")
 	return fmt.Errorf("%s:%d: the last row has no line end: its last number, %.40s, is taken as it stands%s", l.Name, l.Number, last, may), err
 }
 

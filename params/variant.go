@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/strided"
 )
 
@@ -83,11 +84,7 @@ type PairKey struct {
 func PairOf(a, b int, home Home) PairKey { return PairKey{min(a, b), max(a, b), home} }
 
 func (p PairKey) String() string {
-	text := strconv.Itoa(p.From) + "-" + strconv.Itoa(p.To)
-	if p.Home != UnknownHome {
-		text += "-" + string(p.Home)
-	}
-	return text
+	return strconv.Itoa(p.From) + "-" + strconv.Itoa(p.To) + printable.If(p.Home != UnknownHome, "-"+string(p.Home))
 }
 
 func (p PairKey) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
@@ -113,10 +110,7 @@ type Parameter struct {
 }
 
 func (p Parameter) String() string {
-	if p.Host > 0 {
-		return p.Of + ":" + p.Name + "-" + strconv.Itoa(p.Host)
-	}
-	return p.Of + ":" + p.Name
+	return p.Of + ":" + p.Name + printable.If(p.Host > 0, "-"+strconv.Itoa(p.Host))
 }
 
 func (p Parameter) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
@@ -199,10 +193,7 @@ type Load struct {
 
 func (l Load) String() string {
 	text := l.What + "-" + strconv.Itoa(l.Level)
-	if l.Rate {
-		return "rate-" + text
-	}
-	return text
+	return printable.Either(l.Rate, "rate-"+text, text)
 }
 
 func (l Load) MarshalText() ([]byte, error) { return []byte(l.String()), nil }

@@ -42,10 +42,7 @@ func Size(text string, unit int) (bytes int, label string, err error) {
 		return 0, "0B", nil
 	}
 	letter := name[:1]
-	if letter != "B" {
-		letter += "B"
-	}
-	return int(n) * unit, strconv.FormatUint(n, 10) + letter, nil
+	return int(n) * unit, strconv.FormatUint(n, 10) + letter + printable.If(letter != "B", "B"), nil
 }
 
 // Bytes reads a size; a number alone is in bytes.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -33,10 +34,7 @@ func (v Violation) Error() string {
 }
 
 func interval(e fit.Estimate) string {
-	if e.Lo == e.Hi {
-		return fmt.Sprintf("%.5g", e.Center)
-	}
-	return fmt.Sprintf("%.5g [%.5g, %.5g]", e.Center, e.Lo, e.Hi)
+	return printable.Either(e.Lo == e.Hi, fmt.Sprintf("%.5g", e.Center), fmt.Sprintf("%.5g [%.5g, %.5g]", e.Center, e.Lo, e.Hi))
 }
 
 // significance is the level of a violation's adjusted p-value.

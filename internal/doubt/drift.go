@@ -7,6 +7,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
 
@@ -20,10 +21,7 @@ type Drift struct {
 const leastDrift = 0.05
 
 func (d Drift) Error() string {
-	than := "longer"
-	if d.Change < 0 {
-		than = "less"
-	}
+	than := printable.Either(d.Change < 0, "less", "longer")
 	return fmt.Sprintf("the reference probe took %.0f %% %s at the end of session %d than at its beginning, from launch to launch: measure again to see whether it continues",
 		100*math.Abs(d.Change), than, d.Session+1)
 }

@@ -183,10 +183,7 @@ func (c Carried) share() string {
 	if c.Fetched.Center > c.Rate.Center {
 		text += fmt.Sprintf(" (%.0f %% if lines are read before they are written)", 100*c.Fetched.Center/c.Peak)
 	}
-	source := "of its modules"
-	if c.memory.Given {
-		source = "given"
-	}
+	source := printable.Either(c.memory.Given, "given", "of its modules")
 	return fmt.Sprintf("%s of the %g GB/s %s", text, math.Round(10*c.Peak)/10, source)
 }
 

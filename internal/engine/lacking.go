@@ -69,10 +69,7 @@ func (x *Experiment) Missing() error {
 	if len(lacking) == 0 {
 		return nil
 	}
-	why := ""
-	if x.moves() {
-		why = ", because each needs launches in every state of the machine"
-	}
+	why := printable.If(x.moves(), ", because each needs launches in every state of the machine")
 	lacks := []string{Unreached(len(lacking) - visited), TooFew(visited)}
 	lacks = slices.DeleteFunc(lacks, func(part string) bool { return part == "" })
 	return fmt.Errorf("of %s %s%s", printable.Count(len(x.Cells), "cell"), strings.Join(lacks, ", and "), why)

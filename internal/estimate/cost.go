@@ -392,10 +392,7 @@ func (m *Machine) line(ranks int, off bool) (model.Linear, string, error) {
 			ms, times = append(ms, c.Bytes), append(times, c.Time.Center)
 		}
 		if l, err := fit.LineOf(ms, times); err == nil {
-			from := "T_s + m·τ_d of permutations"
-			if !exactly {
-				from += " among other ranks"
-			}
+			from := "T_s + m·τ_d of permutations" + printable.If(!exactly, " among other ranks")
 			return model.Linear{Startup: l.Startup.Value / 1e9, PerByte: l.PerByte.Value / 1e9}, from, nil
 		}
 	}

@@ -67,20 +67,11 @@ func (m *Machine) Estimate(p *Program) (*Estimate, error) {
 func (h *Phase) does() string {
 	switch {
 	case h.Pass != "":
-		text := fmt.Sprintf("%s %s %s", h.Pass, view.Bytes(int(h.N)), h.Type)
-		if h.Stride > 1 {
-			text += fmt.Sprintf(", stride %d", h.Stride)
-		}
-		if h.Cache == "off" {
-			text += ", off cache"
-		}
-		return text
+		return fmt.Sprintf("%s %s %s", h.Pass, view.Bytes(int(h.N)), h.Type) +
+			printable.If(h.Stride > 1, fmt.Sprintf(", stride %d", h.Stride)) +
+			printable.If(h.Cache == "off", ", off cache")
 	case h.Message != "":
-		text := fmt.Sprintf("%s of %s", h.Message, size(h.Bytes))
-		if h.Cache == "off" {
-			text += ", off cache"
-		}
-		return text
+		return fmt.Sprintf("%s of %s", h.Message, size(h.Bytes)) + printable.If(h.Cache == "off", ", off cache")
 	}
 	return fmt.Sprintf("%s %s of a disk, page cache %s", h.Disk, size(h.Bytes), h.Cache)
 }
@@ -157,10 +148,7 @@ func (m *Machine) advice(p *Program, e *Estimate) string {
 }
 
 func percent(share float64) string {
-	if share > 0 && share < 0.01 {
-		return fmt.Sprintf("%.1g %%", 100*share)
-	}
-	return fmt.Sprintf("%.0f %%", 100*share)
+	return printable.Either(share > 0 && share < 0.01, fmt.Sprintf("%.1g %%", 100*share), fmt.Sprintf("%.0f %%", 100*share))
 }
 
 // Document is the estimate in all output formats.
@@ -170,10 +158,7 @@ func (e *Estimate) Document() *document.Document {
 
 // Say writes the total, the advice, a table of the phases, and the sources of their times.
 func (e *Estimate) Say(w *document.Document) {
-	total := view.Duration(e.Total.Center)
-	if e.Total.Known() {
-		total = view.Timed(e.Total)
-	}
+	total := printable.Either(e.Total.Known(), view.Timed(e.Total), view.Duration(e.Total.Center))
 	fmt.Fprintf(w, "%s, %s on %s: %s%s\n", e.Program, printable.Count(e.Ranks, "rank"), e.Machine, map[bool]string{true: "~"}[e.Extrapolated], total)
 	fmt.Fprintf(w, "%s\n\n", strings.Replace(e.Advice, "; ", ";\n", 1)) // in two lines
 	unit, scale := view.TimeUnit(e.Total.Center)
@@ -199,17 +184,12 @@ func (e *Estimate) Say(w *document.Document) {
 	add("all", "", "", e.Total, 1, e.Extrapolated)
 	w.Table(t)
 	fmt.Fprintln(w)
-	if e.Extrapolated {
-		fmt.Fprintln(w, "~ beyond what was measured: the nearest pass stands, and messages and disks go on in a line")
-	}
+	w.Lines(printable.If(e.Extrapolated, "~ beyond what was measured: the nearest pass stands, and messages and disks go on in a line"))
 	from := lists.Unique(lists.Map(e.Phases, func(p PhaseCost) string { return p.From }))
 	if len(from) > 3 {
 		from = append(from[:3], "…")
 	}
-	fmt.Fprintf(w, "Costs are from %s.\n", strings.Join(from, "; "))
-	if e.States != "" {
-		fmt.Fprintln(w, e.States)
-	}
+	w.Lines("Costs are from "+strings.Join(from, "; ")+".", e.States)
 }
 
 // values has a row for each phase.

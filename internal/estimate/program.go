@@ -165,11 +165,7 @@ func (h *Phase) at(i int, lines []int) (text string) {
 	if i < len(lines) {
 		text = fmt.Sprintf("line %d, ", lines[i])
 	}
-	text += fmt.Sprintf("phase %d", i+1)
-	if h.Name != "" {
-		text += fmt.Sprintf(" (%s)", printable.Name(h.Name))
-	}
-	return text
+	return text + fmt.Sprintf("phase %d", i+1) + printable.If(h.Name != "", fmt.Sprintf(" (%s)", printable.Name(h.Name)))
 }
 
 // checkNumbers refuses numbers below 1, of which a Number cannot tell 0 from one that was left out, and

@@ -11,15 +11,12 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // Name is what sentences call a file: - is standard input.
-func Name(path string) string {
-	if path == "-" {
-		return "standard input"
-	}
-	return path
-}
+func Name(path string) string { return printable.Either(path == "-", "standard input", path) }
 
 // Open opens a file for reading, a pipe also again; - is standard input. The error is a sentence that begins
 // with the path.

@@ -275,27 +275,20 @@ func (d *Machines) verdict(bare []win) string {
 			leads = append(leads, fmt.Sprintf("%s in %d of %d, by %s times at the median", m.Machine, len(of), v.Calls, view.Digits(times, times/20)))
 		}
 	}
-	leaning := ""
-	if len(leads) > 0 {
-		leaning = fmt.Sprintf(" The bare numbers are lower by more than %.3g %% on %s.", 100*d.Least, strings.Join(leads, ", and on "))
-	}
+	leaning := printable.If(len(leads) > 0,
+		fmt.Sprintf(" The bare numbers are lower by more than %.3g %% on %s.", 100*d.Least, strings.Join(leads, ", and on ")))
 	if v.Tested == 0 {
 		return fmt.Sprintf("Nothing could be tested, for want of samples: published tables have none, and of a sweep it takes %d launches or more.", fit.LeastReplicates) + leaning
 	}
 	calls := printable.Count(v.Tested, "call")
-	ties := fmt.Sprintf("%d are ties", v.Ties)
-	if v.Ties == 1 {
-		ties = "1 is a tie"
-	}
+	ties := printable.Either(v.Ties == 1, "1 is a tie", fmt.Sprintf("%d are ties", v.Ties))
 	cheaper := lists.Map(v.Wins, func(w MachineWin) string {
 		return fmt.Sprintf("cheaper in %d of %s, by %s times at the median", w.Calls, calls, view.Digits(w.Times, w.Times/20))
 	})
 	var text string
 	switch {
 	case len(v.Wins) == 0:
-		if v.Tested > 1 {
-			calls += ", corrected for their number"
-		}
+		calls += printable.If(v.Tested > 1, ", corrected for their number")
 		text = fmt.Sprintf("Which machine is the better one cannot be told: no difference is certain in %s.", calls)
 		if leaning != "" {
 			text += leaning + " Single transfers, which taulop compare tests, may differ for certain where whole calls do not."
@@ -312,9 +305,7 @@ func (d *Machines) verdict(bare []win) string {
 		text = "It depends: " + strings.Join(cheaper, "; ")
 	}
 	if len(v.Wins) > 0 {
-		if v.Ties > 0 {
-			text += "; " + ties
-		}
+		text += printable.If(v.Ties > 0, "; "+ties)
 		text += "."
 	}
 	if d.launches && d.Drift > 0 {

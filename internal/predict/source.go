@@ -82,15 +82,8 @@ func OnNodes(p *model.Predictor, ps []int) string {
 			first, before = ranks, nodes
 			parts = append(parts, "")
 		}
-		among := fmt.Sprintf("P = %d", first)
-		if ranks != first {
-			among += fmt.Sprintf(" to %d", ranks)
-		}
-		on := printable.Count(nodes, "node")
-		if len(parts) == 1 {
-			on += " of " + printable.Count(cores, "core")
-		}
-		parts[len(parts)-1] = among + " on " + on
+		parts[len(parts)-1] = fmt.Sprintf("P = %d", first) + printable.If(ranks != first, fmt.Sprintf(" to %d", ranks)) +
+			" on " + printable.Count(nodes, "node") + printable.If(len(parts) == 1, " of "+printable.Count(cores, "core"))
 	}
 	return strings.Join(parts, ", ")
 }

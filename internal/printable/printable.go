@@ -116,6 +116,17 @@ func shortened(s string, most int) string {
 	return s[:head] + gap + s[tail:]
 }
 
+// If is a text that stands where it applies, else "".
+func If(applies bool, text string) string { return Either(applies, text, "") }
+
+// Either is one of two texts.
+func Either(first bool, text, other string) string {
+	if first {
+		return text
+	}
+	return other
+}
+
 // And joins texts in a sentence: a, b and c.
 func And(texts []string) string {
 	if last := len(texts) - 1; last > 0 {
@@ -135,12 +146,7 @@ func Bytes(n int) string {
 }
 
 // Cache is where user buffers are.
-func Cache(off bool) string {
-	if off {
-		return "off cache"
-	}
-	return "in cache"
-}
+func Cache(off bool) string { return Either(off, "off cache", "in cache") }
 
 // List is names in a sentence, 200 bytes of them at most and the number of others.
 func List(names []string) string {

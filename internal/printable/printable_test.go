@@ -168,3 +168,10 @@ func TestReflow(t *testing.T) {
 		check.Equal(t, Reflow(tt.text, tt.width), tt.want, "%q in %d", tt.text, tt.width)
 	}
 }
+
+func TestChoice(t *testing.T) {
+	for applies, want := range map[bool][2]string{true: {"a", "a"}, false: {"", "b"}} {
+		check.Equal(t, If(applies, "a"), want[0], "If %v", applies)
+		check.Equal(t, Either(applies, "a", "b"), want[1], "Either %v", applies)
+	}
+}

@@ -93,10 +93,7 @@ func Commit() string {
 	settings := lists.ToMap(build.Settings, func(s debug.BuildSetting) (string, string) { return s.Key, s.Value })
 	commit := settings["vcs.revision"]
 	commit = commit[:min(12, len(commit))]
-	if commit != "" && settings["vcs.modified"] == "true" {
-		commit += " modified"
-	}
-	return commit
+	return commit + printable.If(commit != "" && settings["vcs.modified"] == "true", " modified")
 }
 
 func readSystem(p *Provenance, t tree) {

@@ -239,10 +239,8 @@ func (s *Session) Missing() error {
 	parts := lists.Map(kinds, func(lacks []engine.Cell) string {
 		kind := name(lacks[0])
 		all := len(lists.Filter(s.Cells, func(c engine.Cell) bool { return name(c) == kind }))
-		if len(lacks) == all {
-			return fmt.Sprintf("all %d of %s", all, kind)
-		}
-		return fmt.Sprintf("%d of %d %s", len(lacks), all, kind)
+		return printable.Either(len(lacks) == all,
+			fmt.Sprintf("all %d of %s", all, kind), fmt.Sprintf("%d of %d %s", len(lacks), all, kind))
 	})
 	return fmt.Errorf("%w (%s)", missing, strings.Join(parts, ", "))
 }

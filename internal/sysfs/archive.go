@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // Limits of an archive, which is not trusted.
@@ -97,10 +99,7 @@ func top(dir string) (string, error) {
 
 func unpackEntry(root *os.Root, made map[string]bool, entry *tar.Header, content io.Reader) error {
 	name := filepath.Clean(filepath.FromSlash(strings.TrimLeft(entry.Name, "/")))
-	dir := name
-	if entry.Typeflag != tar.TypeDir {
-		dir = filepath.Dir(name)
-	}
+	dir := printable.Either(entry.Typeflag != tar.TypeDir, filepath.Dir(name), name)
 	if !made[dir] {
 		if err := root.MkdirAll(dir, 0o755); err != nil {
 			return err

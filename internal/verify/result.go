@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/params"
 )
@@ -59,10 +60,7 @@ func (e *Experiment) setting() Setting {
 	}
 	if !e.NoSweep {
 		s.Session, s.Tau = e.Source, e.File.Plan.Taus
-		of := "collectives"
-		if e.Patterns {
-			of = "patterns"
-		}
+		of := printable.Either(e.Patterns, "patterns", "collectives")
 		s.Parameters = "swept by launches between those of the " + of
 		if s.Launches.Both > 0 {
 			e.Warn(fmt.Errorf("%d launches measured both what is predicted and what it is predicted from: this is no test", s.Launches.Both))

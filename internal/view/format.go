@@ -50,12 +50,7 @@ func Center(e fit.Estimate) string {
 }
 
 // Few marks a value that has samples, but too few for an interval; "" for others. NoteFew explains it.
-func Few(e fit.Estimate) string {
-	if e.N > 0 && !e.Known() {
-		return fewMark
-	}
-	return ""
-}
+func Few(e fit.Estimate) string { return printable.If(e.N > 0 && !e.Known(), fewMark) }
 
 const fewMark = "≈"
 
@@ -63,10 +58,7 @@ const fewMark = "≈"
 // than twenty times the centre.
 func Rough(e fit.Estimate) string {
 	half := (e.Hi - e.Lo) / 2
-	if half > 10*e.Center && e.Known() {
-		return Center(e)
-	}
-	return Digits(e.Center, min(e.Center/10, half))
+	return printable.Either(half > 10*e.Center && e.Known(), Center(e), Digits(e.Center, min(e.Center/10, half)))
 }
 
 // Interval formats the bounds of an estimate: [3780, 3810]. Where rounded bounds would leave the centre out they
@@ -88,10 +80,7 @@ func Interval(e fit.Estimate) string {
 
 // Known formats an estimate with a unit and its interval; a published time has none.
 func Known(e fit.Estimate, unit string) string {
-	if e.N == 0 && !e.Known() {
-		return Center(e) + unit
-	}
-	return Rough(e) + unit + " " + Interval(e)
+	return printable.Either(e.N == 0 && !e.Known(), Center(e)+unit, Rough(e)+unit+" "+Interval(e))
 }
 
 // Timed formats a time in ns with its interval in the unit of TimeUnit: 3.79 µs [3.78, 3.81].
@@ -171,10 +160,7 @@ func ByteUnit(n, from, step float64, larger ...string) (unit string, bytes float
 // Size writes a size in a sentence: 8K, 100 B.
 func Size(n int) string {
 	text := Bytes(n)
-	if strings.Trim(text, "0123456789") == "" {
-		text += " B"
-	}
-	return text
+	return text + printable.If(strings.Trim(text, "0123456789") == "", " B")
 }
 
 // Capital writes the first letter, which is ASCII, as a capital.

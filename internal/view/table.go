@@ -62,10 +62,7 @@ func texts(row []string, cells []any) []string {
 			}
 			row = texts(row, []any{v})
 		case float64:
-			text := ""
-			if !math.IsNaN(cell) && !math.IsInf(cell, 0) {
-				text = strconv.FormatFloat(cell, 'g', 6, 64)
-			}
+			text := printable.If(!math.IsNaN(cell) && !math.IsInf(cell, 0), strconv.FormatFloat(cell, 'g', 6, 64))
 			row = append(row, text)
 		default:
 			row = append(row, fmt.Sprint(cell))
@@ -77,6 +74,13 @@ func texts(row []string, cells []any) []string {
 // Note adds a line below the rows.
 func (t *Table) Note(format string, args ...any) {
 	t.Notes = append(t.Notes, fmt.Sprintf(format, args...))
+}
+
+// NoteIf adds a line below the rows if it applies.
+func (t *Table) NoteIf(applies bool, format string, args ...any) {
+	if applies {
+		t.Note(format, args...)
+	}
 }
 
 // DropEmpty removes the columns without a value in any row.
@@ -96,9 +100,8 @@ func (t *Table) DropEmpty() {
 
 // NoteFew explains the mark of Few if a cell has it.
 func (t *Table) NoteFew() {
-	if slices.ContainsFunc(slices.Concat(t.Rows...), func(cell string) bool { return strings.HasPrefix(cell, fewMark) }) {
-		t.Note("%s too few launches for an interval", fewMark)
-	}
+	few := slices.ContainsFunc(slices.Concat(t.Rows...), func(cell string) bool { return strings.HasPrefix(cell, fewMark) })
+	t.NoteIf(few, "%s too few launches for an interval", fewMark)
 }
 
 // gap is the number of spaces between columns.

@@ -173,10 +173,7 @@ func Answer(f *params.File) string {
 		}
 		return fmt.Sprintf("%s %s takes %s, %s", first.Operation, first.Type, strings.Join(times, " and "), view.Cache(first.OffCache))
 	})
-	if len(parts) == 0 {
-		return ""
-	}
-	return "An element: " + strings.Join(parts, "; ") + "."
+	return printable.If(len(parts) != 0, "An element: "+strings.Join(parts, "; ")+".")
 }
 
 // table has the rows of one length, in cache or off cache.
@@ -217,9 +214,8 @@ func fitTables(cells []params.Cell, lineBytes int) []view.Table {
 			poor++
 		}
 	}
-	if poor > 0 {
-		t.Note("%d of %d fits are off by more than %.0f %%: lines do not cost the same at all N and strides, so take the times above", poor, len(fits), 100*fit.PoorResidual)
-	}
+	t.NoteIf(poor > 0,
+		"%d of %d fits are off by more than %.0f %%: lines do not cost the same at all N and strides, so take the times above", poor, len(fits), 100*fit.PoorResidual)
 	return []view.Table{t}
 }
 

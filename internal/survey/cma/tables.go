@@ -124,13 +124,10 @@ func table(at map[params.Key]params.Cell, of setup, policy numa.Policy, sizes []
 		t.Add(view.Bytes(m), row)
 	}
 	for _, tau := range taus {
-		if y, there := at[params.Key{Kind: params.NullCell, Setup: of.name, Placement: policy, Tau: tau, Transport: params.CMA}]; there {
-			t.Note("y(%d), all but the copy: %s ns", tau, view.Center(y.Time))
-		}
+		y, there := at[params.Key{Kind: params.NullCell, Setup: of.name, Placement: policy, Tau: tau, Transport: params.CMA}]
+		t.NoteIf(there, "y(%d), all but the copy: %s ns", tau, view.Center(y.Time))
 	}
-	if last > 0 {
-		t.Note("×: what readers of one process take over as many who each read another (ping)")
-	}
+	t.NoteIf(last > 0, "×: what readers of one process take over as many who each read another (ping)")
 	return t
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
@@ -124,12 +125,7 @@ func Tables(f *params.File) (tables []view.Table) {
 	return append(tables, view.Filled(t)...)
 }
 
-func pageCache(in bool) string {
-	if in {
-		return "in"
-	}
-	return "out"
-}
+func pageCache(in bool) string { return printable.Either(in, "in", "out") }
 
 // profiled gives the time of a transfer over its size, in a panel for each mode.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {

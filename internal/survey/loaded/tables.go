@@ -183,9 +183,7 @@ func table(points []point, state string) view.Table {
 		t.Add(fmt.Sprintf("%d %%", p.level), bandwidth, interval, view.Rough(p.latency), view.Interval(p.latency), strconv.Itoa(p.latency.N))
 	}
 	t.Note("%s", meaning(points))
-	if blank {
-		t.Note("not measured: the cores that inject had next to no CPU time")
-	}
+	t.NoteIf(blank, "not measured: the cores that inject had next to no CPU time")
 	return t
 }
 

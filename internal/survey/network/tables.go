@@ -6,6 +6,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/params"
@@ -29,9 +30,7 @@ func Tables(f *params.File) (tables []view.Table) {
 				us := o.Time.Scale(1e-3)
 				t.Note("o = %s µs %s, before the first byte leaves", view.Rough(us), view.Interval(us))
 			}
-			if covered {
-				t.Note("where L is 0, o already contains the whole way of a message so small, and no MB/s is known")
-			}
+			t.NoteIf(covered, "where L is 0, o already contains the whole way of a message so small, and no MB/s is known")
 			tables = append(tables, t)
 		}
 		tables = append(tables, w.hosts()...)
@@ -95,10 +94,7 @@ type key struct {
 }
 
 func messages(tau int) string {
-	if tau == 1 {
-		return "a message"
-	}
-	return fmt.Sprintf("%d messages at once", tau)
+	return printable.Either(tau == 1, "a message", fmt.Sprintf("%d messages at once", tau))
 }
 
 // hosts compares L to the other hosts with L to the first.
@@ -133,9 +129,7 @@ func (w cells) tam() []view.Table {
 		start.Value, start.Error = start.Value/1e3, start.Error/1e3
 		lines.Add(row.name, row.what, view.Coefficient(start), view.Coefficient(row.line.PerByte), fmt.Sprintf("%.1f %%", 100*row.line.Residual))
 	}
-	if t.Buffer > 0 {
-		lines.Note("B_L is %.3g KB or more: what waits on the way while one flow sends all it can", t.Buffer/1024)
-	}
+	lines.NoteIf(t.Buffer > 0, "B_L is %.3g KB or more: what waits on the way while one flow sends all it can", t.Buffer/1024)
 	m := model.Tam{Tam: t}
 	predicted := view.Table{Title: "What they say of longer messages, in µs", Columns: view.Numbers("m", "packets", "one way, by (2.6)", "measured", "broadcast among 8", "by")}
 	for _, bytes := range w.sizes {

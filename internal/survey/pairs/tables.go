@@ -46,10 +46,7 @@ func Matrices(f *params.File) ([]view.Matrix, error) {
 	for row, bytes := range p.Sizes {
 		for _, home := range p.Each() {
 			m := view.NewMatrix("CPU", names)
-			m.Heading = "isolated transfers between two CPUs, one pair at a time"
-			if f.Plan.Copy != "" {
-				m.Heading += "; copy " + f.Plan.Copy
-			}
+			m.Heading = "isolated transfers between two CPUs, one pair at a time" + printable.If(f.Plan.Copy != "", "; copy "+f.Plan.Copy)
 			if p.Home != params.UnknownHome {
 				m.Heading += "\nthrough memory on the writer's node, who is the lower CPU, on the reader's, or on a third one"
 			}
@@ -108,10 +105,7 @@ func Answer(f *params.File) string {
 	}
 	var lines []string
 	for i, l := range p.Levels {
-		how, times := "", []string{}
-		if l.Pairs > 1 {
-			how = fmt.Sprintf(" (medians of %d pairs)", l.Pairs)
-		}
+		how, times := printable.If(l.Pairs > 1, fmt.Sprintf(" (medians of %d pairs)", l.Pairs)), []string{}
 		for _, row := range lists.Rising([]int{0, len(p.Sizes) - 1}) {
 			time := view.Duration(l.Median[row])
 			if !(l.Median[row] > 0) {
@@ -171,14 +165,9 @@ func levelTable(p *params.Pairs) view.Table {
 func stateTable(p *params.Pairs) view.Table {
 	t := view.Table{Title: "states of pairs, told apart by what a flag takes; times above are means by their shares", Keys: 2,
 		Columns: []view.Column{{Name: "pair"}, {Name: "flag", Unit: "ns"}, {Name: "share", Unit: "% of time"}, {Name: "lasts", Unit: "s, median"}}}
-	if p.Home != params.UnknownHome {
-		t.Title += "\nthrough memory on the writer's node"
-	}
+	t.Title += printable.If(p.Home != params.UnknownHome, "\nthrough memory on the writer's node")
 	for _, m := range p.Sizes {
-		name := "null"
-		if m > 0 {
-			name = view.Bytes(m)
-		}
+		name := printable.Either(m > 0, view.Bytes(m), "null")
 		t.Columns = append(t.Columns, view.Column{Name: name, Unit: "ns"}, view.Column{Name: "95 % interval", Unit: "ns", Beside: true})
 	}
 	moved := 0
@@ -191,13 +180,8 @@ func stateTable(p *params.Pairs) view.Table {
 		}
 		name := fmt.Sprintf("%d-%d", pair.From, pair.To)
 		for _, state := range pair.States {
-			flag, lasts := digits(state.NS), ""
-			if state.Slow > 0 {
-				flag += " slowed"
-			}
-			if state.Lasts > 0 {
-				lasts = view.Digits(state.Lasts, state.Lasts/10)
-			}
+			flag := digits(state.NS) + printable.If(state.Slow > 0, " slowed")
+			lasts := printable.If(state.Lasts > 0, view.Digits(state.Lasts, state.Lasts/10))
 			var times []string
 			for _, time := range state.Times {
 				times = append(times, view.Center(time), view.Interval(time))
@@ -265,21 +249,14 @@ func first[T fmt.Stringer](all []T, others string) (notes []string) {
 
 // String is a sentence.
 func (s Slow) String() string {
-	text := fmt.Sprintf("CPUs %d and %d are slower than their level (%s) says: %s takes %s ns", s.From, s.To, s.Level, transfer(s.Bytes)+via(s.Home), digits(s.Time))
-	if s.Score > 0 {
-		text += fmt.Sprintf(" where the median is %s ns (z = %.1f)", digits(s.Median), s.Score)
-	}
-	if s.Above != "" {
-		text += fmt.Sprintf(", more than pairs of %q with %s ns", s.Above, digits(s.Beyond))
-	}
-	return text + "."
+	return fmt.Sprintf("CPUs %d and %d are slower than their level (%s) says: %s takes %s ns", s.From, s.To, s.Level, transfer(s.Bytes)+via(s.Home), digits(s.Time)) +
+		printable.If(s.Score > 0, fmt.Sprintf(" where the median is %s ns (z = %.1f)", digits(s.Median), s.Score)) +
+		printable.If(s.Above != "", fmt.Sprintf(", more than pairs of %q with %s ns", s.Above, digits(s.Beyond))) +
+		"."
 }
 
 func transfer(m int) string {
-	if m == 0 {
-		return "a null transfer"
-	}
-	return "a transfer of " + view.Size(m)
+	return printable.Either(m == 0, "a null transfer", "a transfer of "+view.Size(m))
 }
 
 func digits(v float64) string { return view.Digits(v, 0) }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -25,10 +26,7 @@ const beyond = "beyond "
 
 // Name is "in L2", "memory" or "beyond L2".
 func (r Regime) Name() string {
-	if r.Level == Memory || strings.HasPrefix(r.Level, beyond) {
-		return r.Level
-	}
-	return "in " + r.Level
+	return printable.Either(r.Level == Memory || strings.HasPrefix(r.Level, beyond), r.Level, "in "+r.Level)
 }
 
 // Regimes divides rows by the smallest cache, from level 2 on, that holds the buffers of the workers

@@ -320,10 +320,7 @@ func (r Request) Short(res Result) error {
 	if len(parts) == 0 {
 		return nil
 	}
-	over := ""
-	if len(unreached) > 0 {
-		over = ": means are over k = " + list(res.Over)
-	}
+	over := printable.If(len(unreached) > 0, ": means are over k = "+list(res.Over))
 	return fmt.Errorf("of %s %s%s", printable.Count(len(r.K), "row"), strings.Join(parts, " and "), over)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/strided"
@@ -42,10 +43,7 @@ func Answer(f *params.File) string {
 			continue
 		}
 		most := slices.MaxFunc(strided, func(a, b PackRow) int { return cmp.Compare(a.times().Center, b.times().Center) })
-		what := "packing"
-		if level != "" {
-			what = "one way at " + level
-		}
+		what := printable.Either(level != "", "one way at "+level, "packing")
 		parts = append(parts, fmt.Sprintf("%s takes up to %s times as long as contiguous bytes (%v)", what, view.Known(most.times(), ""), most.Message))
 	}
 	if len(parts) == 0 {
@@ -140,12 +138,8 @@ func PackRows(cells []params.Cell) (rows []PackRow) {
 // a line for each size.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
 	m, ok := c.Packed()
-	at.Panel, at.Line, at.Size, at.Over, at.Placement = "packing", view.Bytes(m.Bytes), m.Bytes, view.ByteStride, ""
-	if m.Level != "" {
-		at.Panel = "one way, " + m.Level
-	}
-	if m.Element != strided.Element {
-		at.Panel += fmt.Sprintf(", elements of %d bytes", m.Element)
-	}
+	at.Line, at.Size, at.Over, at.Placement = view.Bytes(m.Bytes), m.Bytes, view.ByteStride, ""
+	at.Panel = printable.Either(m.Level != "", "one way, "+m.Level, "packing") +
+		printable.If(m.Element != strided.Element, fmt.Sprintf(", elements of %d bytes", m.Element))
 	return m.Stride, c.Time, ok
 }
