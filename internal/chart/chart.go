@@ -131,6 +131,19 @@ func (c *Chart) Write(w io.Writer, format string, cm float64) error {
 	return fmt.Errorf("%q is no format of a chart: take one of %s", format, strings.Join(Formats, ", "))
 }
 
+// say adds facts to the caption.
+func (c *Chart) say(facts ...string) { c.Caption = append(c.Caption, stated(facts...)...) }
+
+// stated are the texts that are not empty.
+func stated(texts ...string) []string {
+	return lists.Filter(texts, func(text string) bool { return text != "" })
+}
+
+// joined joins the parts that are not empty.
+func joined(separator string, parts ...string) string {
+	return strings.Join(stated(parts...), separator)
+}
+
 // Words are the title, and the caption in one line.
 func (c *Chart) Words() (title, about string) {
 	return c.Title, strings.Join(lists.Map(c.Caption, printable.Line), " · ")
@@ -138,10 +151,7 @@ func (c *Chart) Words() (title, about string) {
 
 // describe is the chart in words, for readers who do not see it.
 func (c *Chart) describe() string {
-	text := strings.Join(c.Caption, " · ")
-	if c.Title != "" {
-		text = c.Title + ". " + text
-	}
+	text := printable.If(c.Title != "", c.Title+". ") + strings.Join(c.Caption, " · ")
 	if panels := joined("; ", lists.Map(c.Panels, func(p Panel) string { return p.Name })...); panels != "" {
 		text += ". Panels: " + panels
 	}

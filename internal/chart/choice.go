@@ -27,10 +27,7 @@ type Choice struct {
 }
 
 func (ch Choice) better() string {
-	if ch.Bandwidth {
-		return "higher is better"
-	}
-	return "lower is better"
+	return printable.Either(ch.Bandwidth, "higher is better", "lower is better")
 }
 
 // MaxLines is the number of lines in a chart that can be told apart.

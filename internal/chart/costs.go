@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/predict"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 )
 
@@ -16,10 +17,7 @@ import (
 func Costs(d *predict.Machines, ch Choice) (*Chart, error) {
 	several := len(d.Machines) > 1
 	topic := func(r predict.MachineCost) string {
-		if several {
-			return r.Of
-		}
-		return r.Collective
+		return printable.Either(several, r.Of, r.Collective)
 	}
 	rows, p, omitted, err := ch.costs(d, topic)
 	if err != nil {
@@ -31,11 +29,8 @@ func Costs(d *predict.Machines, ch Choice) (*Chart, error) {
 	}
 	var lines []line
 	for _, of := range groups {
-		name := of[0].Of
-		if !several && len(lists.Unique(lists.Map(rows, topic))) == 1 { // the title has it
-			name = of[0].Algorithm
-		}
-		lines = append(lines, line{machine: of[0].Machine, name: name})
+		titled := !several && len(lists.Unique(lists.Map(rows, topic))) == 1
+		lines = append(lines, line{machine: of[0].Machine, name: printable.Either(titled, of[0].Algorithm, of[0].Of)})
 	}
 	series, caption := named(lines)
 	extrapolated := false
@@ -59,14 +54,8 @@ func Costs(d *predict.Machines, ch Choice) (*Chart, error) {
 	}
 	c := &Chart{Title: title + strings.Join(of, ", "), Caption: append(lists.Filter(caption, func(s string) bool { return !slices.Contains(of, s) }), fmt.Sprintf("P = %d", p)), Omitted: omitted}
 	models := lists.Unique(lists.Map(d.Machines, func(s predict.Source) string { return s.Model }))
-	c.Caption = append(c.Caption, strings.Join(models, ", "))
-	if chosen := rows[0].HowChosen(); several && chosen != "" {
-		c.Caption = append(c.Caption, chosen)
-	}
-	if extrapolated {
-		c.Caption = append(c.Caption, "some of it beyond what was measured")
-	}
-	c.Caption = append(c.Caption, predictedCertainty(series), ch.better())
+	c.say(strings.Join(models, ", "), printable.If(several, rows[0].HowChosen()),
+		printable.If(extrapolated, "some of it beyond what was measured"), predictedCertainty(series), ch.better())
 	c.Panels = []Panel{{X: Axis{"m, bytes", Sizes}, Y: y, Series: series}}
 	return c, nil
 }
@@ -129,9 +118,8 @@ func StridedCosts(d *predict.Strided) (*Chart, error) {
 	if len(c.Panels) > MaxPanels {
 		return nil, fmt.Errorf("%d panels in a chart are too many, %d can be read: %w", len(c.Panels), MaxPanels, ErrFewer)
 	}
-	if slices.ContainsFunc(rows, func(r predict.StridedCost) bool { return r.Extrapolated }) {
-		c.Caption = append(c.Caption, "some of it beyond the sizes that were measured")
-	}
-	c.Caption = append(c.Caption, "predictions of medians, without intervals", "lower is better")
+	extrapolated := slices.ContainsFunc(rows, func(r predict.StridedCost) bool { return r.Extrapolated })
+	c.say(printable.If(extrapolated, "some of it beyond the sizes that were measured"),
+		"predictions of medians, without intervals", "lower is better")
 	return c, nil
 }

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 )
 
@@ -40,10 +41,7 @@ func HeatMaps(machine string, all []view.Matrix, ch Choice) (*Chart, error) {
 		c.Panels = append(c.Panels, Panel{Name: drawn[i].Name, X: Axis{Label: first.Axis}, Y: Axis{Label: first.Axis}, Heat: &drawn[i]})
 	}
 	for i, g := range first.Groups {
-		text := fmt.Sprintf("%s: %d pairs, median", g.Name, g.Pairs)
-		if g.Pairs == 1 {
-			text = g.Name + ": 1 pair,"
-		}
+		text := printable.Either(g.Pairs == 1, g.Name+": 1 pair,", fmt.Sprintf("%s: %d pairs, median", g.Name, g.Pairs))
 		medians := lists.Map(drawn, func(m view.Matrix) string {
 			if median := m.Groups[i].Median; median > 0 {
 				return duration(median)

@@ -76,19 +76,10 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 		}
 		c.Panels = append(c.Panels, panel)
 	}
-	if fits {
-		c.Caption = append(c.Caption, "pale: T_s + m·τ_d, fitted to every other m")
-	}
-	switch {
-	case fleet:
-		c.Caption = append(c.Caption, fmt.Sprintf("the median of %s in the band of a robust standard deviation", f.counted(of)), "thin: all others")
-	case variants:
-		c.Caption = append(c.Caption, "thin: each variant")
-	}
-	if len(plain) > 0 {
-		c.Caption = append(c.Caption, certainty(plain))
-	}
-	c.Caption = append(c.Caption, facts...)
+	c.say(printable.If(fits, "pale: T_s + m·τ_d, fitted to every other m"),
+		printable.If(fleet, fmt.Sprintf("the median of %s in the band of a robust standard deviation", f.counted(of))),
+		printable.Either(fleet, "thin: all others", printable.If(variants, "thin: each variant")), printable.If(len(plain) > 0, certainty(plain)))
+	c.say(facts...)
 	return c, nil
 }
 
@@ -97,11 +88,8 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 func (f figure) counted(of []profile) string {
 	names := lists.Unique(lists.Map(of, machineOf))
 	files := lists.Map(lists.Filter(f.machines, func(m compare.Machine) bool { return slices.Contains(names, m.Name) }), func(m compare.Machine) string { return m.Path })
-	text := printable.Count(len(lists.Unique(files)), "machine")
-	if len(names) > len(lists.Unique(files)) {
-		text += fmt.Sprintf(" in %d states", len(names))
-	}
-	return text
+	return printable.Count(len(lists.Unique(files)), "machine") +
+		printable.If(len(names) > len(lists.Unique(files)), fmt.Sprintf(" in %d states", len(names)))
 }
 
 // lines are the distinct lines of the profiles, and sets each profile's index. Machines of a fleet, and
@@ -164,11 +152,6 @@ func apart(names []string) (own, common []string) {
 		return strings.Join(lists.Filter(p, func(part string) bool { return !slices.Contains(common, part) }), ", ")
 	})
 	return own, common
-}
-
-// joined joins the parts that are not empty.
-func joined(separator string, parts ...string) string {
-	return strings.Join(lists.Filter(parts, func(part string) bool { return part != "" }), separator)
 }
 
 // startupAndBytes is the line T_s + m·τ_d fitted to the drawing's sizes of a series; false with too few.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
 )
@@ -137,17 +138,10 @@ func (ch Choice) verified(v *verify.Result) (taken []verify.Row, caption []strin
 	if taken, err = of.ofSizes(ch, taken); err != nil {
 		return nil, nil, err
 	}
-	if host := v.Provenance.Hostname; host != "" {
-		caption = append(caption, host)
-	}
-	caption = append(caption, fmt.Sprintf("P = %d", p), view.Cache(off), "segments of "+view.Bytes(v.SegmentBytes))
-	if state.NS > 0 {
-		caption = append(caption, fmt.Sprintf("while a flag took %s, %.0f %% of the time", state.Name(), state.Percent()))
-	}
-	if slices.ContainsFunc(taken, func(r verify.Row) bool { return r.Forced }) {
-		caption = append(caption, "FORCED: ranks took turns on fewer CPUs")
-	}
-	return taken, caption, nil
+	forced := slices.ContainsFunc(taken, func(r verify.Row) bool { return r.Forced })
+	return taken, stated(v.Provenance.Hostname, fmt.Sprintf("P = %d", p), view.Cache(off), "segments of "+view.Bytes(v.SegmentBytes),
+		printable.If(state.NS > 0, fmt.Sprintf("while a flag took %s, %.0f %% of the time", state.Name(), state.Percent())),
+		printable.If(forced, "FORCED: ranks took turns on fewer CPUs")), nil
 }
 
 func namesOf(rows []verify.Row) []string {

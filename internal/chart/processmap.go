@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/processmap"
 	"github.com/taulop/taulop/internal/view"
 )
@@ -21,10 +22,7 @@ func ProcessMap(r *processmap.Result, _ Choice) (*Chart, error) {
 	c := &Chart{Title: fmt.Sprintf("%s on %s, mapped by %s", r.Matrix, r.Machine, m.Method)}
 	c.Caption = []string{fmt.Sprintf("%d processes; bytes between two, both ways together; darker is more", r.Processes)}
 	if m.OverBlock != nil && m.OverCyclic != nil {
-		what := "hop-bytes"
-		if m.Seconds != nil {
-			what = "predicted time"
-		}
+		what := printable.Either(m.Seconds != nil, "predicted time", "hop-bytes")
 		c.Caption = append(c.Caption, fmt.Sprintf("%.1f %% less %s than block, %.1f %% less than cyclic", 100**m.OverBlock, what, 100**m.OverCyclic))
 	}
 	before := lists.Indices(r.Processes)

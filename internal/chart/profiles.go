@@ -168,10 +168,7 @@ func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
 	all = lists.Filter(all, func(p profile) bool { return slices.Contains(taken, p.Where) })
 	wanted := lists.Filter(all, func(p profile) bool { return p.Over == view.Tau || len(f.Taus) == 0 || slices.Contains(f.Taus, p.Tau) })
 	if len(wanted) == 0 {
-		tau := "τ"
-		if f.Ranks {
-			tau = "P"
-		}
+		tau := printable.Either(f.Ranks, "P", "τ")
 		return nil, fmt.Errorf("%s has no %s of %s = %s: it has %s", m.Name, f.What, tau, sizesText(f.Taus), sizesText(distinct(all, tauOf)))
 	}
 	if len(f.Sizes) == 0 {

@@ -25,10 +25,7 @@ func Published(d *report.Published, ch Choice) (*Chart, error) {
 		return nil, err
 	}
 	called := func(c published.Cell) string {
-		if c.Setting.Own() {
-			return "own choice"
-		}
-		return c.Setting.Name
+		return printable.Either(c.Setting.Own(), "own choice", c.Setting.Name)
 	}
 	groups := lists.Groups(cells, called)
 	if len(groups) > MaxLines {
@@ -55,17 +52,12 @@ func Published(d *report.Published, ch Choice) (*Chart, error) {
 		ratios, errors = append(ratios, ratio), append(errors, off)
 	}
 	sizes := lists.Rising(lists.Map(cells, func(c published.Cell) int { return c.Bytes }))
-	caption := []string{d.Machine, "mapping " + cells[0].Mapping}
-	switch {
-	case len(sizes) > 1:
-		caption = append(caption, fmt.Sprintf("over %d sizes, %s to %s", len(sizes), view.Bytes(sizes[0]), view.Bytes(sizes[len(sizes)-1])))
-	case sizes[0] > 0:
-		caption = append(caption, "m = "+view.Bytes(sizes[0]))
+	over := printable.If(sizes[0] > 0, "m = "+view.Bytes(sizes[0]))
+	if len(sizes) > 1 {
+		over = fmt.Sprintf("over %d sizes, %s to %s", len(sizes), view.Bytes(sizes[0]), view.Bytes(sizes[len(sizes)-1]))
 	}
-	if d.Version != "" {
-		caption = append(caption, d.Version)
-	}
-	caption = append(caption, fmt.Sprintf("grey lines: right, and off by a factor of %g", published.Factor))
+	caption := append([]string{d.Machine, "mapping " + cells[0].Mapping},
+		stated(over, d.Version, fmt.Sprintf("grey lines: right, and off by a factor of %g", published.Factor))...)
 	x := Axis{"P, ranks", Counts}
 	return &Chart{
 		Title:   "Predicted over measured time: " + cells[0].Collective,

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 )
 
@@ -108,10 +109,7 @@ func (s scale) value(v float64) string {
 	case Rates:
 		return view.Digits(v/1e3, 0) + " GB/s"
 	}
-	if v == math.Trunc(v) {
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	}
-	return view.Digits(v, 0)
+	return printable.Either(v == math.Trunc(v), strconv.FormatFloat(v, 'f', -1, 64), view.Digits(v, 0))
 }
 
 func bytesLabel(v float64) string { return view.Bytes(int(v)) }
@@ -269,10 +267,7 @@ func (s *scale) ratios() {
 		}
 	}
 	s.powers(2, func(v float64) string {
-		if v < 1 {
-			return "1/" + strconv.FormatFloat(1/v, 'g', 6, 64)
-		}
-		return strconv.FormatFloat(v, 'g', 6, 64)
+		return printable.Either(v < 1, "1/"+strconv.FormatFloat(1/v, 'g', 6, 64), strconv.FormatFloat(v, 'g', 6, 64))
 	}, 2, 4, 16, 256, 65536)
 }
 

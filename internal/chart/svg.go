@@ -20,6 +20,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // An svgCanvas writes SVG with presentation attributes, which a page's style can replace and its content
@@ -105,9 +106,7 @@ func (c *svgCanvas) Stroke(p vg.Path) {
 		return
 	}
 	look := ` fill="none"` + paint("stroke", c.colour)
-	if c.width != 1 {
-		look += ` stroke-width="` + brief(c.width.Points()) + `"`
-	}
+	look += printable.If(c.width != 1, ` stroke-width="`+brief(c.width.Points())+`"`)
 	if len(c.dashes) > 0 {
 		dashes := lists.Map(c.dashes, func(d vg.Length) string { return brief(d.Points()) })
 		look += ` stroke-dasharray="` + strings.Join(dashes, " ") + `"`
@@ -179,16 +178,9 @@ func (c *svgCanvas) flush() {
 func (c *svgCanvas) FillString(f font.Face, pt vg.Point, text string) {
 	c.flush()
 	x, y := c.at(pt)
-	look := ""
-	if c.colour != ink {
-		look = paint("fill", c.colour)
-	}
-	if f.Font.Size != smallSize {
-		look += ` font-size="` + brief(f.Font.Size.Points()) + `"`
-	}
-	if f.Font.Weight >= xfont.WeightBold {
-		look += ` font-weight="bold"`
-	}
+	look := printable.If(c.colour != ink, paint("fill", c.colour))
+	look += printable.If(f.Font.Size != smallSize, ` font-size="`+brief(f.Font.Size.Points())+`"`)
+	look += printable.If(f.Font.Weight >= xfont.WeightBold, ` font-weight="bold"`)
 	if turned := math.Atan2(c.turn.YX, c.turn.XX); turned != 0 {
 		look += fmt.Sprintf(` transform="rotate(%s %s %s)"`, brief(-turned*180/math.Pi), c.short(x), c.short(y))
 	}
