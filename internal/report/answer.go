@@ -57,17 +57,12 @@ func (r Reach) fitness(f *params.File) string {
 // Unfit says why a file is not fit for use; "" if it is, or if it is a published table.
 func Unfit(f *params.File) string {
 	half := fit.Quantile(f.Widths(), 0.5)
-	if len(f.Launches) == 0 || half <= unfit {
-		return ""
-	}
-	return halfWithin(half)
+	return printable.Either(len(f.Launches) == 0 || half <= unfit, "", halfWithin(half))
 }
 
 func halfWithin(half float64) string {
-	if !(half <= math.MaxFloat64) {
-		return "samples are too few for intervals of half of the measured cells"
-	}
-	return "half of the measured cells are within " + view.HalfWidth(half)
+	return printable.Either(!(half <= math.MaxFloat64),
+		"samples are too few for intervals of half of the measured cells", "half of the measured cells are within "+view.HalfWidth(half))
 }
 
 // sayFirst writes L, y and A of the first setup and placement at the largest τ, in each state of the
@@ -84,9 +79,7 @@ func sayFirst(w *document.Document, f *params.File) {
 				said = append(said, heads[i].Name+" = "+view.Known(e, strings.TrimRight(" "+heads[i].Unit, " ")))
 			}
 		}
-		if len(said) > 0 {
-			fmt.Fprintln(w, strings.Join(said, ", "))
-		}
+		w.Lines(strings.Join(said, ", "))
 		return
 	}
 	found := make(map[params.State][]fit.Estimate)
@@ -202,10 +195,7 @@ func cheapestOf(first, last []predict.Prediction, compared bool) string {
 	who := names[0]
 	switch {
 	case len(names) > 1:
-		who = "no difference is certain between "
-		if to.Lo == nil {
-			who = "within 1 % of each other are "
-		}
+		who = printable.Either(to.Lo == nil, "within 1 % of each other are ", "no difference is certain between ")
 		who += printable.And(names)
 		tied := lists.Filter(first, func(r predict.Prediction) bool { return slices.ContainsFunc(last, named(r.Algorithm)) })
 		from, to = least(tied), least(last)
@@ -215,9 +205,5 @@ func cheapestOf(first, last []predict.Prediction, compared bool) string {
 	cost := func(r predict.Prediction) string {
 		return fmt.Sprintf("%s µs%s at m = %s", costText(&r), intervalText(&r), view.Bytes(r.Bytes))
 	}
-	text := fmt.Sprintf("%s, P = %d: %s: %s", to.Collective, to.P, who, cost(from))
-	if to.Bytes != from.Bytes {
-		text += " to " + cost(to)
-	}
-	return text
+	return fmt.Sprintf("%s, P = %d: %s: %s", to.Collective, to.P, who, cost(from)) + printable.If(to.Bytes != from.Bytes, " to "+cost(to))
 }

@@ -15,10 +15,7 @@ type Check compare.Baseline
 
 // Line is the status line of a monitoring plugin.
 func (c *Check) Line() string {
-	if c.Machine == "" {
-		return fmt.Sprintf("taulop %v: %s", c.State, c.Text)
-	}
-	return fmt.Sprintf("taulop %v: %s: %s", c.State, printable.Name(c.Machine), c.Text)
+	return fmt.Sprintf("taulop %v: %s%s", c.State, printable.If(c.Machine != "", printable.Name(c.Machine)+": "), c.Text)
 }
 
 // Performance is the cells' ratios to the baseline as a plugin's performance data, after the line.
@@ -26,12 +23,8 @@ func (c *Check) Performance(levels compare.Levels) string {
 	var data []string
 	for _, cell := range c.Cells {
 		name := fmt.Sprintf("%s_%s_%s_%s_tau%d_m%d", cell.Kind, cell.Setup, cell.Placement, cache(cell.OffCache), cell.Tau, cell.Bytes)
-		if cell.Flag > 0 {
-			name += fmt.Sprintf("_flag%.0fns", cell.Flag)
-		}
-		if cell.Slow {
-			name += "_slowed"
-		}
+		name += printable.If(cell.Flag > 0, fmt.Sprintf("_flag%.0fns", cell.Flag))
+		name += printable.If(cell.Slow, "_slowed")
 		data = append(data, fmt.Sprintf("'%s'=%.4g;%.4g;%.4g", strings.ReplaceAll(strings.ReplaceAll(name, "__", "_"), "'", ""), cell.Ratio.Value, 1+levels.Warning, 1+levels.Critical))
 	}
 	return " | " + strings.Join(data, " ")
@@ -71,10 +64,7 @@ func (c *Check) Metrics() string {
 		gauge("baseline_sessions", "Sessions that the baseline has", fmt.Sprintf(" %d", c.Sessions))
 		var ratios, times []string
 		for _, cell := range c.Cells {
-			flag := ""
-			if cell.Flag > 0 {
-				flag = "," + flagLabels(cell.Flag, cell.Slow)
-			}
+			flag := printable.If(cell.Flag > 0, ","+flagLabels(cell.Flag, cell.Slow))
 			labels := fmt.Sprintf(`{cell="%s",setup="%s",placement="%s",cache="%s",tau="%d",bytes="%d"%s}`,
 				label(string(cell.Kind)), label(cell.Setup), label(string(cell.Placement)), cache(cell.OffCache), cell.Tau, cell.Bytes, flag)
 			ratios, times = append(ratios, fmt.Sprintf("%s %g", labels, cell.Ratio.Value)), append(times, fmt.Sprintf("%s %g", labels, cell.Now.Center))
@@ -91,18 +81,10 @@ func (c *Check) Metrics() string {
 
 // flagLabels name a state of the baseline.
 func flagLabels(ns float64, slowed bool) string {
-	if slowed {
-		return fmt.Sprintf(`flag_ns="%.3g",slowed="true"`, ns)
-	}
-	return fmt.Sprintf(`flag_ns="%.3g"`, ns)
+	return printable.Either(slowed, fmt.Sprintf(`flag_ns="%.3g",slowed="true"`, ns), fmt.Sprintf(`flag_ns="%.3g"`, ns))
 }
 
-func cache(off bool) string {
-	if off {
-		return "off"
-	}
-	return "in"
-}
+func cache(off bool) string { return printable.Either(off, "off", "in") }
 
 // label escapes the value of a label.
 func label(text string) string {

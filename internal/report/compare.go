@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
@@ -49,12 +50,8 @@ func sayTables(w *document.Document, c *compare.Comparison) {
 	ratios := lists.Filter(lists.Concat(c.Tables, compare.Table.Ratios), func(r *compare.Ratio) bool { return r != nil })
 	noise := slices.ContainsFunc(ratios, func(r *compare.Ratio) bool { return r.Tested && !r.Differs })
 	untested := slices.ContainsFunc(ratios, func(r *compare.Ratio) bool { return !r.Tested })
-	if noise {
-		fmt.Fprintln(w, "~ no difference found: within the least effect, or not told from what launches and sessions differ by")
-	}
-	if untested {
-		fmt.Fprintln(w, "? not tested: one of the two has fewer than six launches, or no samples")
-	}
+	w.Lines(printable.If(noise, "~ no difference found: within the least effect, or not told from what launches and sessions differ by"),
+		printable.If(untested, "? not tested: one of the two has fewer than six launches, or no samples"))
 	if noise || untested {
 		fmt.Fprintln(w)
 	}
@@ -77,26 +74,17 @@ func sayConclusions(w *document.Document, tables []compare.Table) {
 		}
 	}
 	in := func(n int) string {
-		if n == len(tables) {
-			return fmt.Sprintf("all %d tables", n)
-		}
-		return fmt.Sprintf("%d of %d tables", n, len(tables))
+		return printable.Either(n == len(tables), fmt.Sprintf("all %d tables", n), fmt.Sprintf("%d of %d tables", n, len(tables)))
 	}
-	if even > 0 {
-		fmt.Fprintf(w, "In %s no machine carries more transfers at once or moves more bytes a second, beyond what launches and hours differ by.\n", in(even))
-	}
-	if untested > 0 {
-		fmt.Fprintf(w, "In %s which machine is ahead was not tested: one has fewer than six launches.\n", in(untested))
-	}
+	const none = " no machine carries more transfers at once or moves more bytes a second, beyond what launches and hours differ by."
+	w.Lines(printable.If(even > 0, "In "+in(even)+none),
+		printable.If(untested > 0, "In "+in(untested)+" which machine is ahead was not tested: one has fewer than six launches."))
 }
 
 func tableTitle(t *compare.Table) string { return channelTitle(t.Channel, t.Segment) + t.State.Title() }
 
 func channelTitle(c compare.Channel, segment bool) string {
-	letter := "m"
-	if segment {
-		letter = "S"
-	}
+	letter := printable.Either(segment, "S", "m")
 	return fmt.Sprintf("%s, %s = %s", c, letter, view.Bytes(c.Bytes))
 }
 
@@ -139,11 +127,7 @@ func quantities(t *compare.Table) (tables []view.Table) {
 }
 
 func timeCell(p compare.Point) string {
-	text := view.Few(p.L) + view.Center(p.L)
-	if p.L.Known() {
-		text += fmt.Sprintf(" %6s", view.HalfWidth(p.L.Width()))
-	}
-	return text
+	return view.Few(p.L) + view.Center(p.L) + printable.If(p.L.Known(), fmt.Sprintf(" %6s", view.HalfWidth(p.L.Width())))
 }
 
 func concurrencyCell(p compare.Point) string {
@@ -198,9 +182,7 @@ func sums(t *compare.Table) view.Table {
 		sigma, kappa, residual := "-", "-", "-"
 		if s := r.Scalability; s != nil {
 			sigma, kappa, residual = coefficient(s.Sigma), coefficient(s.Kappa), fmt.Sprintf("%.1f %%", 100*s.Residual)
-			if r.Poor {
-				table.Note("  %s: a poor fit, its times are off by %.0f %%: σ and κ do not describe it", r.Machine, 100*s.Residual)
-			}
+			table.NoteIf(r.Poor, "  %s: a poor fit, its times are off by %.0f %%: σ and κ do not describe it", r.Machine, 100*s.Residual)
 		} else {
 			unfitted[r.Unfitted] = append(unfitted[r.Unfitted], r.Machine)
 		}
@@ -221,10 +203,7 @@ func sums(t *compare.Table) view.Table {
 func surveyRatios(c *compare.Comparison) (tables []view.Table) {
 	for i, k := range c.Surveys {
 		if i == 0 || k.State != c.Surveys[i-1].State || k.Machine != c.Surveys[i-1].Machine || k.Swept() != c.Surveys[i-1].Swept() {
-			of := "surveys"
-			if k.Swept() {
-				of = "synchronisation, copies and reductions of these sizes"
-			}
+			of := printable.Either(k.Swept(), "synchronisation, copies and reductions of these sizes", "surveys")
 			tables = append(tables, view.Table{
 				Title:   fmt.Sprintf("%s%s, × the times of %s; slower, faster: tested cells that differ, corrected for the number of tests", of, k.State.Title(), k.Machine),
 				Columns: append(view.Numbers("kind", "machine", "mean ×", "tested", "slower", "faster"), view.Words("farthest")...),

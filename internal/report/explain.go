@@ -57,9 +57,8 @@ func sayExplanation(w *document.Document, e *predict.Explanation) {
 		fmt.Fprintf(w, "  %s of the time: %s µs\n", compare.InWords(cost.State), costText(&us))
 		rest -= cost.Percent()
 	}
-	if len(e.States) > 0 && rest > 0 {
-		fmt.Fprintf(w, "  other states, %.0f %% of the time together: in the mean above, less than 10 %% each\n", rest)
-	}
+	w.Lines(printable.If(len(e.States) > 0 && rest > 0,
+		fmt.Sprintf("  other states, %.0f %% of the time together: in the mean above, less than 10 %% each", rest)))
 	switch {
 	case e.Own:
 		fmt.Fprintf(w, "The library chooses %s:%s here.\n", e.Collective, e.Chosen)
@@ -122,10 +121,7 @@ func stages(e *predict.Explanation) view.Table {
 		}
 		t.Add("  "+stageNumbers(s), s.Phase, atOnce(s), channels, microseconds(s.Microseconds, false), s.Formula)
 		if len(s.Messages) > 0 {
-			which := ""
-			if s.Repeat > 1 { // the others may have other partners
-				which = ", in the first"
-			}
+			which := printable.If(s.Repeat > 1, ", in the first") // the others may have other partners
 			t.Note("  stage %s%s: %s", stageNumbers(s), which, strings.Join(s.Messages, " "))
 		}
 	}

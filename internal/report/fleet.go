@@ -9,6 +9,7 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 )
 
@@ -19,9 +20,7 @@ func Overview(o *compare.Overview) *document.Document {
 		if o.State != nil {
 			fmt.Fprintf(w, "\n%d machines%s\n", len(o.Machines), inMost(o.State))
 		}
-		if o.Means != "" {
-			fmt.Fprintf(w, "\n%s\n", o.Means)
-		}
+		w.Lines(printable.If(o.Means != "", "\n"+o.Means))
 		w.Tables(FleetTables(o)...)
 		if len(o.Notes) > 0 {
 			fmt.Fprintln(w)
@@ -89,10 +88,7 @@ func outlierTable(title string, outliers []compare.Outlier) view.Table {
 
 // firstOf says how many of n are shown, "" if all are.
 func firstOf(n int, what string) string {
-	if n <= mostInSurvey {
-		return ""
-	}
-	return fmt.Sprintf("; the %d %s of %d: the CSV has all", mostInSurvey, what, n)
+	return printable.If(n > mostInSurvey, fmt.Sprintf("; the %d %s of %d: the CSV has all", mostInSurvey, what, n))
 }
 
 // widest are the cells with the widest spread, in their order.

@@ -8,6 +8,7 @@ import (
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/predict"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 )
 
@@ -24,10 +25,8 @@ func sayMachines(d *predict.Machines, w *document.Document) {
 	has := func(mark func(r predict.MachineCost) bool) bool { return slices.ContainsFunc(d.Rows, mark) }
 	var n notes
 	n.add(has(func(r predict.MachineCost) bool { return r.Cheapest }), "* the cheaper of its row, or not to be told from it; none in a row: a tie")
-	untested := ""
-	if has(func(r predict.MachineCost) bool { return r.Ratio != nil && !r.Ratio.Tested }) {
-		untested = "; ?: there are no samples for one"
-	}
+	untested := printable.If(has(func(r predict.MachineCost) bool { return r.Ratio != nil && !r.Ratio.Tested }),
+		"; ?: there are no samples for one")
 	n.add(has(func(r predict.MachineCost) bool { return r.Ratio != nil }), "× the cost on %s, with its 95 %% interval%s", d.Machines[0].Machine, untested)
 	n.add(has(func(r predict.MachineCost) bool { return r.Lo != nil }), "± the 95 %% interval of a cost that launches of its parameters leave, without the hour; what the model neglects comes on top")
 	n.add(has(func(r predict.MachineCost) bool { return r.Unknown }), unknown)
@@ -54,10 +53,7 @@ func sayMachines(d *predict.Machines, w *document.Document) {
 
 // among names machines, "" for all of them.
 func among(d *predict.Machines, before string, names []string) string {
-	if len(names) == len(d.Machines) {
-		return ""
-	}
-	return before + strings.Join(names, ", ")
+	return printable.If(len(names) != len(d.Machines), before+strings.Join(names, ", "))
 }
 
 // machinesTable is one collective or algorithm: P and sizes down, machines across.

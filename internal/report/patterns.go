@@ -9,6 +9,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
 )
@@ -71,10 +72,7 @@ func fitTable(d *verify.PatternResult, p int, off bool) view.Table {
 			fits = append(fits, together...)
 		}
 		for _, f := range fits {
-			bandwidth := "–"
-			if f.Line.PerByte.Value > 0 {
-				bandwidth = fmt.Sprintf("%.2f", 1/f.Line.PerByte.Value)
-			}
+			bandwidth := printable.Either(f.Line.PerByte.Value > 0, fmt.Sprintf("%.2f", 1/f.Line.PerByte.Value), "–")
 			startup, startupError := inUnits(f.Line.Startup, 1)
 			perKB, perKBError := inUnits(f.Line.PerByte, 1024)
 			t.Add(f.Name, startup, startupError, perKB, perKBError, bandwidth, percents(f.Line.Residual))
@@ -99,11 +97,8 @@ func patternTable(medians []verify.PatternRow) view.Table {
 	title := fmt.Sprintf("P = %d, user data %s: at sizes that no line was fitted to; errors in %% of what was measured", first.P, view.Cache(first.OffCache))
 	t := measuredTable(title+forced(first.Forced, first.P, "a pattern"), view.Numbers("pattern", "variants", "m"), predictedColumns(verify.PatternModels...), rows)
 	t.Note("own line: T_s + m·τ_d of the pattern itself. permutation's: T_s and τ_d of the permutations, one-way messages at τ_d/2.")
-	if slices.ContainsFunc(medians, func(r verify.PatternRow) bool { return r.Variants > 1 }) {
-		t.Note("Of several variants these are the medians; the JSON has each.")
-	}
-	if slices.ContainsFunc(medians, func(r verify.PatternRow) bool { return extrapolated(r.Predicted) }) {
-		t.Note(beyond)
-	}
+	several := slices.ContainsFunc(medians, func(r verify.PatternRow) bool { return r.Variants > 1 })
+	t.NoteIf(several, "Of several variants these are the medians; the JSON has each.")
+	t.NoteIf(slices.ContainsFunc(medians, func(r verify.PatternRow) bool { return extrapolated(r.Predicted) }), beyond)
 	return t
 }

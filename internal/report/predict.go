@@ -9,6 +9,7 @@ import (
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/predict"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/params"
@@ -94,25 +95,10 @@ func (n *notes) leftOut(all []predict.Omission) {
 
 // saySource names machine, file and model of predictions.
 func saySource(w *document.Document, s predict.Source) {
-	known := func(format, text string) {
-		if text != "" {
-			fmt.Fprintf(w, format, text)
-		}
-	}
-	fmt.Fprintf(w, "%s, from %s", s.Machine, s.File)
-	known(" (%s)", s.Channel)
-	known("; %s", s.Cluster)
-	fmt.Fprintf(w, "; %s", s.Model)
-	if s.Transport != "" || s.Segment > 0 {
-		fmt.Fprintf(w, ", %s messages", s.Transport)
-	}
-	known("; messages of %s", s.Library)
-	if s.Segment > 0 {
-		fmt.Fprintf(w, ", segments of %s", view.Bytes(s.Segment))
-	}
-	fmt.Fprint(w, layout(s.Chunk, s.Degree))
-	known("; %s", s.Schedules)
-	fmt.Fprintln(w)
+	known := func(format, text string) string { return printable.If(text != "", fmt.Sprintf(format, text)) }
+	fmt.Fprint(w, s.Machine, ", from ", s.File, known(" (%s)", s.Channel), known("; %s", s.Cluster), "; ", s.Model,
+		printable.If(s.Transport != "" || s.Segment > 0, ", "+s.Transport+" messages"), known("; messages of %s", s.Library),
+		printable.If(s.Segment > 0, ", segments of "+view.Bytes(s.Segment)), layout(s.Chunk, s.Degree), known("; %s", s.Schedules), "\n")
 	w.Lines(s.Nodes)
 	if s.States != "" {
 		fmt.Fprintf(w, "%s.\n", view.Capital(s.States))
@@ -120,14 +106,8 @@ func saySource(w *document.Document, s predict.Source) {
 }
 
 // layout states chunks and degree of algorithms, if they were chosen.
-func layout(chunk, degree int) (text string) {
-	if chunk > 0 {
-		text = ", chunks of " + view.Bytes(chunk)
-	}
-	if degree > 0 {
-		text += fmt.Sprintf(", degree %d", degree)
-	}
-	return text
+func layout(chunk, degree int) string {
+	return printable.If(chunk > 0, ", chunks of "+view.Bytes(chunk)) + printable.If(degree > 0, fmt.Sprintf(", degree %d", degree))
 }
 
 // predictionTable is one collective: sizes down, algorithms across.
@@ -160,10 +140,7 @@ func predictionTable(rows []predict.Prediction) view.Table {
 
 // costCells are the cost with its mark or a space, and beside the costs of another model the cost by τ-Lop.
 func costCells(r *predict.Prediction) []string {
-	mark := " "
-	if r.Cheapest {
-		mark = "*"
-	}
+	mark := printable.Either(r.Cheapest, "*", " ")
 	if r.Lo != nil && !r.Unknown {
 		mark = fmt.Sprintf(" %6s", view.HalfWidth((*r.Hi-*r.Lo)/2/r.Microseconds)) + mark
 	}
@@ -221,10 +198,7 @@ func predictionValues(p *predict.Predictions) view.Table {
 
 // costValue is a cost in µs for programs, "" if it is unknown.
 func costValue(r predict.Prediction) string {
-	if r.Unknown {
-		return ""
-	}
-	return value(&r.Microseconds)
+	return printable.If(!r.Unknown, value(&r.Microseconds))
 }
 
 // value is a time in µs for programs, "" if it is unknown.
@@ -237,10 +211,8 @@ func value(us *float64) string {
 
 // Uncertainty says which sources of error the intervals of predictions contain, and which not.
 func Uncertainty(f *params.File, on *model.Cluster) string {
-	from, beyond := launches(f), "what the model neglects comes"
-	if f.Drawn() > f.Sessions() {
-		beyond = "what another hour changes and what the model neglects come"
-	}
+	from, beyond := launches(f), printable.Either(f.Drawn() > f.Sessions(),
+		"what another hour changes and what the model neglects come", "what the model neglects comes")
 	if on != nil && on.Nodes > 1 && on.Network != nil {
 		if net := on.Network.File; net != nil && len(net.Launches) > 0 {
 			from += ", and of the network " + launches(net) + ","

@@ -45,9 +45,7 @@ func sayMap(r *processmap.Result, w *document.Document) {
 			cmp.Or(strings.Trim(rounded(r.Bytes), "-"), "0 B"), printable.Count(int(r.Messages), "message"))
 	}
 	fmt.Fprintf(w, "machine: %s, %s of %s\n", printable.Name(r.Machine), printable.Count(r.Nodes, "node"), printable.Count(len(r.Cores), "core"))
-	if r.Predicted != "" {
-		fmt.Fprintf(w, "predicted by %s\n", r.Predicted)
-	}
+	w.Lines(printable.If(r.Predicted != "", "predicted by "+r.Predicted))
 	w.Tables(mapCosts(r))
 	if r.Pairs > 0 {
 		w.Tables(perLevel(r, "bytes at each level, %", func(l processmap.LevelCost) string { return share(float64(l.Bytes) / max(1, float64(r.Bytes))) }))
@@ -61,10 +59,7 @@ func sayMap(r *processmap.Result, w *document.Document) {
 
 // ranking is the quantity that mappings are ranked by.
 func ranking(r *processmap.Result) string {
-	if r.Predicted != "" {
-		return "time"
-	}
-	return "hop-bytes"
+	return printable.Either(r.Predicted != "", "time", "hop-bytes")
 }
 
 func mapCosts(r *processmap.Result) view.Table {
@@ -78,11 +73,7 @@ func mapCosts(r *processmap.Result) view.Table {
 	extrapolated := false
 	for i := range r.Mappings {
 		m := &r.Mappings[i]
-		name := m.Method
-		if name == r.Best {
-			name += "*"
-		}
-		cells := []any{name, view.Digits(float64(m.HopBytes)/scale, 0)}
+		cells := []any{m.Method + printable.If(m.Method == r.Best, "*"), view.Digits(float64(m.HopBytes)/scale, 0)}
 		if m.Seconds != nil {
 			cells = append(cells, microseconds(*m.Seconds*1e6, m.Extrapolated))
 			extrapolated = extrapolated || m.Extrapolated
@@ -92,12 +83,9 @@ func mapCosts(r *processmap.Result) view.Table {
 		t.Add(append(cells, gain(m.OverBlock), gain(m.OverCyclic))...)
 	}
 	t.Note("* the cheapest; the last two columns are what a mapping saves of the %s of block and of cyclic", ranking(r))
-	if extrapolated {
-		t.Note(beyond)
-	}
-	if m := r.Mapping(processmap.Swaps); m != nil && !m.LocalBest {
-		t.Note("swaps was stopped by its time; a longer one may find a cheaper mapping")
-	}
+	t.NoteIf(extrapolated, beyond)
+	m := r.Mapping(processmap.Swaps)
+	t.NoteIf(m != nil && !m.LocalBest, "swaps was stopped by its time; a longer one may find a cheaper mapping")
 	for _, why := range r.LeftOut {
 		t.Note("left out: %s", printable.Sentence(why))
 	}

@@ -67,19 +67,13 @@ func (d *Published) say(w *document.Document) {
 // writeMeasured states the source of the measured times, and which of a row's times is compared.
 func (d *Published) writeMeasured(w *document.Document) {
 	version := cmp.Or(d.Version, "supposed to be "+d.Comparison.Library)
-	fmt.Fprintf(w, "measured: %s, %s; %d rows", d.Output, version, d.Rows)
-	if d.Noise > 0 {
-		fmt.Fprintf(w, ", %d flagged as noise and left out", d.Noise)
-	}
+	noise := printable.If(d.Noise > 0, fmt.Sprintf(", %d flagged as noise and left out", d.Noise))
 	slowest := len(lists.Filter(d.Cells, func(c published.Cell) bool { _, is := c.Time.Compared(); return is }))
-	fmt.Fprintf(w, "\ncompared: the slowest rank, where the table has it (%s)", printable.Count(slowest, "cell"))
-	if mean := len(d.Cells) - slowest; mean > 0 {
-		fmt.Fprintf(w, "; else the mean over ranks (%d)", mean)
-	}
-	if d.MeanAsSlowest > 0 {
-		fmt.Fprintf(w, "\nwhere the table has only the mean over ranks and the model only the time of the\nslowest one (%s), the model's is too high by what ranks differ", printable.Count(d.MeanAsSlowest, "cell"))
-	}
-	fmt.Fprintln(w)
+	mean := printable.If(slowest < len(d.Cells), fmt.Sprintf("; else the mean over ranks (%d)", len(d.Cells)-slowest))
+	w.Lines(fmt.Sprintf("measured: %s, %s; %d rows%s", d.Output, version, d.Rows, noise),
+		fmt.Sprintf("compared: the slowest rank, where the table has it (%s)%s", printable.Count(slowest, "cell"), mean),
+		printable.If(d.MeanAsSlowest > 0, "where the table has only the mean over ranks and the model only the time of the\nslowest one ("+
+			printable.Count(d.MeanAsSlowest, "cell")+"), the model's is too high by what ranks differ"))
 }
 
 func errorTable(title, by string, groups []published.Group) view.Table {
@@ -121,10 +115,7 @@ func (d *Published) values() view.Table {
 	for i := range d.Cells {
 		c := &d.Cells[i]
 		ns, slowest := c.Time.Compared()
-		rank, predicted := "mean", any(nil)
-		if slowest {
-			rank = "slowest"
-		}
+		rank, predicted := printable.Either(slowest, "slowest", "mean"), any(nil)
 		if c.Error != nil {
 			predicted = ns * (1 + *c.Error) / 1e3
 		}
@@ -173,9 +164,7 @@ func (d *Evaluation) say(w *document.Document) {
 	choices.Note("ours: the cheapest predicted algorithm of those measured; the library's own where less than %.0f %%, or than what predictions can be told apart by, is gained, and where nothing is predicted", 100*d.Margin)
 	choices.Note("mean: the geometric mean of the times over the best's, to which a few outliers matter little; the arithmetic one is in the JSON output")
 	choices.Note("compared: the slowest rank, where the table has it, else the mean over ranks")
-	if mixed {
-		choices.Note("*: without algorithms that have the mean alone in cases where others have the slowest rank")
-	}
+	choices.NoteIf(mixed, "*: without algorithms that have the mean alone in cases where others have the slowest rank")
 	w.Tables(choices)
 	if len(d.Timed) > 0 {
 		w.Tables(timedTable(d.Timed))
@@ -202,12 +191,7 @@ func (d *Evaluation) answer() string {
 }
 
 // short is a setting in a cell.
-func short(s mpi.Setting) string {
-	if s.Own() {
-		return "own"
-	}
-	return s.Name
-}
+func short(s mpi.Setting) string { return printable.Either(s.Own(), "own", s.Name) }
 
 func choicesRow(c *published.Choices, mapping string) []any {
 	cells := func(p *published.Penalty) []string {

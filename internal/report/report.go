@@ -77,12 +77,7 @@ func placementTable(p numa.Placement) view.Table {
 }
 
 // distance is the distance between nodes; firmware may not state it.
-func distance(d int) string {
-	if d <= 0 {
-		return "?"
-	}
-	return strconv.Itoa(d)
-}
+func distance(d int) string { return printable.Either(d <= 0, "?", strconv.Itoa(d)) }
 
 func share(v float64) string { return fmt.Sprintf("%.1f", 100*v) }
 
@@ -154,10 +149,7 @@ func microseconds(us float64, extrapolated bool) string {
 }
 
 func marked(text string, extrapolated bool) string {
-	if extrapolated {
-		return "~" + text
-	}
-	return text
+	return printable.Either(extrapolated, "~"+text, text)
 }
 
 // rough writes a prediction without an interval, with two digits.
@@ -181,11 +173,9 @@ func significant(v float64) string { return view.Digits(v, 0) }
 
 // differ states relative standard deviations of samples.
 func differ(within, between float64) string {
-	text := "samples differ by "
-	if within > 0 { // else launches have one sample each
-		text += view.Digits(100*within, 0.1) + " % within a launch, "
-	}
-	return text + view.Digits(100*between, 0.1) + " % between launches"
+	return "samples differ by " +
+		printable.If(within > 0, view.Digits(100*within, 0.1)+" % within a launch, ") + // else launches have one sample each
+		view.Digits(100*between, 0.1) + " % between launches"
 }
 
 // launches counts the completed launches, and the sessions.
@@ -209,10 +199,7 @@ func offCache(f *params.File) string {
 	if len(typical) == 0 {
 		return ""
 	}
-	verdict, l := "off cache", typical[0]
-	if doubt.InCache(f) != nil {
-		verdict = "NOT OFF CACHE"
-	}
+	verdict, l := printable.Either(doubt.InCache(f) != nil, "NOT OFF CACHE", "off cache"), typical[0]
 	return fmt.Sprintf("%s: with placement %s, τ = %d a read of what messages come to next takes %.0f ns, of memory %.0f ns, of a cache %.1f ns",
 		verdict, l.Placement, l.Tau, l.Next, l.Flushed, l.Cached)
 }
@@ -258,13 +245,9 @@ func sayReach(w *document.Document, f *params.File) {
 		fmt.Fprintf(w, "%s, %s %% between sessions; intervals are over sessions (median standard deviations of all cells)\n",
 			differ(within, between), view.Digits(100*sessions, 0.1))
 	}
-	w.Lines(offCache(f))
-	if modules := f.Provenance.Memory.String(); modules != "" {
-		fmt.Fprintln(w, "memory has "+modules)
-	}
+	modules := f.Provenance.Memory.String()
+	w.Lines(offCache(f), printable.If(modules != "", "memory has "+modules))
 	for _, c := range doubt.Memory(f, f) {
-		if c.Peak > 0 {
-			fmt.Fprintf(w, "memory carried %v\n", c)
-		}
+		w.Lines(printable.If(c.Peak > 0, fmt.Sprintf("memory carried %v", c)))
 	}
 }

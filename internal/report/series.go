@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/series"
 	"github.com/taulop/taulop/internal/view"
@@ -173,10 +174,7 @@ func (s *Series) each(w *document.Document, write func([]series.Row, Results)) {
 // sayHeader writes what was measured and where.
 func (s *Series) sayHeader(w *document.Document) {
 	fmt.Fprintf(w, "%s\n", machine(s.Provenance))
-	times := "l(k,τ) = k·L(S,τ)"
-	if s.Transfers > 1 {
-		times = fmt.Sprintf("l(k,τ) = %dk·L(S,τ)", s.Transfers)
-	}
+	times := printable.Either(s.Transfers > 1, fmt.Sprintf("l(k,τ) = %dk·L(S,τ)", s.Transfers), "l(k,τ) = k·L(S,τ)")
 	fmt.Fprintf(w, "setup %s, τ = %d: %s; %s\n", s.Setup, s.Tau, s.About, times)
 	user := "the same user buffers for every message (in cache as far as they fit)"
 	if s.OffCache {
@@ -207,10 +205,7 @@ func (s *Series) sayResults(w *document.Document) {
 	if s.Within != nil && s.Between != nil {
 		fmt.Fprintf(w, "%d launches; %s. Intervals are over launches of this hour.\n", s.Launches, differ(*s.Within, *s.Between))
 	}
-	if s.MHz > 0 {
-		fmt.Fprintf(w, "The clock of worker 0's CPU was %.0f MHz.\n", s.MHz)
-	}
-	w.Lines(s.balance())
+	w.Lines(printable.If(s.MHz > 0, fmt.Sprintf("The clock of worker 0's CPU was %.0f MHz.", s.MHz)), s.balance())
 	remarks := s.Results.Remarks
 	if len(s.States) > 0 { // remarks that hold in every state
 		remarks = s.States[0].Results.Remarks
@@ -294,18 +289,12 @@ func (s *Series) name(parameter string) string {
 
 // ends writes a range, or its only value.
 func ends(r [2]int, text func(int) string) string {
-	if r[0] == r[1] {
-		return text(r[0])
-	}
-	return text(r[0]) + " … " + text(r[1])
+	return text(r[0]) + printable.If(r[0] != r[1], " … "+text(r[1]))
 }
 
 // times writes a ratio in words: 97 % of, 6.3 times.
 func times(ratio float64) string {
-	if ratio > 2 {
-		return fmt.Sprintf("%.1f times", ratio)
-	}
-	return fmt.Sprintf("%.0f %% of", 100*ratio)
+	return printable.Either(ratio > 2, fmt.Sprintf("%.1f times", ratio), fmt.Sprintf("%.0f %% of", 100*ratio))
 }
 
 // values have a row for each k and state.

@@ -9,6 +9,7 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -36,10 +37,7 @@ func sayStates(w *document.Document, workers int, states []params.State, found .
 		{view.Column{Name: flag(workers).name, Left: true}, params.State.Name},
 		{view.Column{Name: "of the time", Unit: "%"}, func(s params.State) string { return fmt.Sprint(s.Percent()) }},
 		{view.Column{Name: "lasts", Unit: "s"}, func(s params.State) string {
-			if s.Lasts == 0 {
-				return ""
-			}
-			return view.Digits(s.Lasts, s.Lasts/10)
+			return printable.If(s.Lasts != 0, view.Digits(s.Lasts, s.Lasts/10))
 		}},
 	}, found...)
 	t := view.Table{Columns: lists.Map(columns, func(c stateColumn) view.Column { return c.Column })}
@@ -127,7 +125,5 @@ func writeReachByState(w *document.Document, f *params.File) {
 			moved += lists.FalseFirst(in == params.Moved)
 		}
 	}
-	if moved > 0 {
-		fmt.Fprintf(w, "during %d of %d samples the machine changed its state: they count for none\n", moved, samples)
-	}
+	w.Lines(printable.If(moved > 0, fmt.Sprintf("during %d of %d samples the machine changed its state: they count for none", moved, samples)))
 }

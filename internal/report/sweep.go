@@ -118,9 +118,7 @@ func writeTransfers(w *document.Document, f *params.File, segments, bytes int) {
 			w.TablesAbove(t)
 		}
 	}
-	if len(blank) > 0 {
-		fmt.Fprintf(w, "Not measured yet: %s.\n\n", strings.Join(blank, "; "))
-	}
+	w.Lines(printable.If(len(blank) > 0, "Not measured yet: "+strings.Join(blank, "; ")+".\n"))
 }
 
 // Survey is the result of one survey: a sentence, whether the file is fit for use, advice, tables, the
@@ -186,9 +184,8 @@ func overheads(f *params.File) (tables []view.Table) {
 			i, measured = len(tables), append(measured, of)
 			tables = append(tables, overheadTable(of.Placement, of.OffCache, all, f.ExchangeOverheads(of)))
 		}
-		if of != in {
-			tables[i].Note("the same o(m) is taken for placement %s, %s, of which no message was measured", in.Placement, view.Cache(in.OffCache))
-		}
+		tables[i].NoteIf(of != in, "the same o(m) is taken for placement %s, %s, of which no message was measured",
+			in.Placement, view.Cache(in.OffCache))
 	}
 	return tables
 }
@@ -198,22 +195,14 @@ func overheadTable(policy numa.Policy, off bool, messages, exchanges []params.Ov
 		Title:   fmt.Sprintf("o(m) in ns, placement %s, %s: what T(m), one message alone, takes beyond its transfers", policy, view.Cache(off)),
 		Columns: slices.Concat(view.Numbers("m", "T(m)", "o(m)"), view.Words("95 % interval of o"), view.Numbers("T⇄(m)", "o⇄(m)"), view.Words("of o⇄")),
 	}
-	if len(exchanges) > 0 {
-		t.Note("⇄ is of two ranks that exchange messages alone; o⇄(m) may be below zero, see docs/method.md")
-	}
+	t.NoteIf(len(exchanges) > 0, "⇄ is of two ranks that exchange messages alone; o⇄(m) may be below zero, see docs/method.md")
 	cells := func(all []params.Overhead, m int) []string {
 		o := lists.Find(all, func(o params.Overhead) bool { return o.Bytes == m })
 		if o == nil {
 			return []string{"", "", ""}
 		}
-		center := "?" // of a small difference of large times
-		if o.Time.Known() {
-			center = view.Center(o.Time)
-		}
-		interval := view.Interval(o.Time)
-		if o.Time.N == 0 {
-			interval = "[L not measured]" // at this m
-		}
+		center := printable.Either(o.Time.Known(), view.Center(o.Time), "?")                   // of a small difference of large times
+		interval := printable.Either(o.Time.N == 0, "[L not measured]", view.Interval(o.Time)) // at this m
 		return []string{view.Few(o.Message) + view.Center(o.Message), center, interval}
 	}
 	for _, m := range lists.Rising(lists.Map(slices.Concat(messages, exchanges), func(o params.Overhead) int { return o.Bytes })) {
@@ -271,10 +260,7 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, through params
 		if y, ok := at[params.Key{Kind: params.NullCell, Setup: setups.Isolated.Name, Placement: policy, Tau: 1}]; ok {
 			note += fmt.Sprintf(", less half of y(1) = %s ns for each transfer", view.Center(y.Time))
 		}
-		if several {
-			note += "; A(τ) = τ·L(m,1)/L(m,τ), of the last τ of the row"
-		}
-		t.Notes = append(t.Notes, note)
+		t.Notes = append(t.Notes, note+printable.If(several, "; A(τ) = τ·L(m,1)/L(m,τ), of the last τ of the row"))
 	}
 	transferRows(f, at, keys, &t)
 	return t
@@ -305,12 +291,9 @@ func (b *Bounds) Mark(A fit.Estimate, tau int) string {
 
 // Note explains the marks in a table.
 func (b *Bounds) Note(t *view.Table) {
-	if b.above {
-		t.Note("↑ more than τ: a transfer alone costs more than one of several; off cache that is so of ring, which receives where it has just sent, see docs/method.md")
-	}
-	if b.chance {
-		t.Note("? outside 1 … τ by chance, as far as its samples can tell")
-	}
+	t.NoteIf(b.above,
+		"↑ more than τ: a transfer alone costs more than one of several; off cache that is so of ring, which receives where it has just sent, see docs/method.md")
+	t.NoteIf(b.chance, "? outside 1 … τ by chance, as far as its samples can tell")
 }
 
 // transferRows adds a row for each size, with A(τ) of its last τ.
@@ -348,8 +331,6 @@ func transferRows(f *params.File, at map[params.Key]params.Cell, keys []params.K
 		}
 		t.Add(view.Bytes(m), times, concurrency)
 	}
-	if blank > 0 {
-		t.Note("%d of %s have no times yet and are left out", blank, printable.Count(len(f.Plan.Sizes), "size"))
-	}
+	t.NoteIf(blank > 0, "%d of %s have no times yet and are left out", blank, printable.Count(len(f.Plan.Sizes), "size"))
 	bounds.Note(t)
 }

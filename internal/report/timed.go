@@ -93,12 +93,7 @@ func Timed(library *mpi.Library, m *plan.Manifest, r *plan.Results, all []plan.C
 
 func (d *timed) say(w *document.Document) {
 	d.summarize(w)
-	us := func(v float64) string {
-		if v > 0 {
-			return rough(v)
-		}
-		return "–"
-	}
+	us := func(v float64) string { return printable.Either(v > 0, rough(v), "–") }
 	for _, cells := range lists.Groups(d.Cells, func(c timedCell) string { return c.Collective }) {
 		t := view.Table{Title: cells[0].Collective, Columns: slices.Concat(view.Numbers("P", "m"), view.Words("rule", "by"), view.Numbers("own µs", "rule µs"), view.Words("gain in %"))}
 		for _, c := range cells {

@@ -85,10 +85,7 @@ func (t *topology) say(out *document.Document) {
 	if len(t.Levels) > 0 {
 		out.Tables(t.levels())
 	}
-	if len(t.Warnings) == 0 {
-		return
-	}
-	fmt.Fprintln(out, "\nWhat would spoil a measurement here:")
+	out.Lines(printable.If(len(t.Warnings) > 0, "\nWhat would spoil a measurement here:"))
 	for _, warning := range t.Warnings {
 		fmt.Fprintf(out, "- %s\n", printable.Sentence(warning))
 	}
@@ -128,10 +125,8 @@ func (t *topology) nodes() view.Table {
 	nodes := view.Table{Columns: view.Numbers("node", "package", "cores", "CPUs", "memory", "free")}
 	for _, node := range t.Machine.Nodes {
 		cpus := lists.Filter(t.Machine.CPUs, func(c numa.CPU) bool { return node.CPUs.Contains(c.ID) })
-		memory := rounded(node.MemoryBytes)
-		if node.Forbidden && node.MemoryBytes > 0 { // a node without memory forbids none
-			memory += " (forbidden)"
-		}
+		// A node without memory forbids none.
+		memory := rounded(node.MemoryBytes) + printable.If(node.Forbidden && node.MemoryBytes > 0, " (forbidden)")
 		nodes.Add(node.ID, cmp.Or(packages(cpus).String(), "-"), cores(cpus).Len(), cmp.Or(node.CPUs.String(), "-"), memory, rounded(node.FreeBytes))
 	}
 	return nodes
@@ -167,10 +162,7 @@ func (t *topology) caches() view.Table {
 	table := view.Table{Columns: view.Words("cache", "size", "line", "how many", "shared by")}
 	for _, caches := range kinds {
 		c, sets := caches[0], lists.Map(caches, func(c numa.Cache) numa.CPUSet { return c.CPUs })
-		shared := "CPUs " + some(sets)
-		if c.CPUs.Len() == 1 {
-			shared = "one CPU each: " + joined(sets).String()
-		}
+		shared := printable.Either(c.CPUs.Len() == 1, "one CPU each: "+joined(sets).String(), "CPUs "+some(sets))
 		table.Add(fmt.Sprintf("L%d %s", c.Level, c.Type), rounded(int64(c.Bytes)), rounded(int64(c.LineBytes)), len(caches), shared)
 	}
 	return table
@@ -200,23 +192,16 @@ func (t *topology) levels() view.Table {
 }
 
 func (t *topology) writeAllowed(out *document.Document) {
-	fmt.Fprintf(out, "This process may use %s (%s on %s) and the memory of %s",
-		numbered("CPU", t.Machine.Allowed), printable.Count(t.PUs, "CPU"), printable.Count(t.Cores, "core"), numbered("NUMA node", t.Machine.MemoryNodes()))
-	if t.freeBytes > 0 {
-		fmt.Fprintf(out, ", %s of it available", rounded(t.freeBytes))
-	}
-	if quota := t.Provenance.CPUQuota; quota > 0 {
-		fmt.Fprintf(out, ", for %.4g CPUs' time", quota)
-	}
-	fmt.Fprintln(out, ".")
+	quota := t.Provenance.CPUQuota
+	fmt.Fprintf(out, "This process may use %s (%s on %s) and the memory of %s%s%s.\n",
+		numbered("CPU", t.Machine.Allowed), printable.Count(t.PUs, "CPU"), printable.Count(t.Cores, "core"), numbered("NUMA node", t.Machine.MemoryNodes()),
+		printable.If(t.freeBytes > 0, ", "+rounded(t.freeBytes)+" of it available"),
+		printable.If(quota > 0, fmt.Sprintf(", for %.4g CPUs' time", quota)))
 }
 
 // numbered names things by their numbers: CPU 5, CPUs 0-3.
 func numbered(what string, set numa.CPUSet) string {
-	if set.Len() != 1 {
-		what += "s"
-	}
-	return what + " " + set.String()
+	return what + printable.If(set.Len() != 1, "s") + " " + set.String()
 }
 
 func (t *topology) writePlacements(out *document.Document) {

@@ -106,10 +106,8 @@ func (d *tuning) summary() string {
 			}
 		}
 	}
-	rules := printable.Count(n, "rule") + " for " + d.Library + " where something"
-	if n == 0 {
-		rules = "no rule for " + d.Library + ": nothing"
-	}
+	rules := printable.Either(n == 0,
+		"no rule for "+d.Library+": nothing", printable.Count(n, "rule")+" for "+d.Library+" where something")
 	return fmt.Sprintf("%s is cheaper than %s by more than %.3g %%%s\n", rules, than, 100*d.Margin, certain)
 }
 
@@ -137,13 +135,9 @@ func (d *tuning) say(w *document.Document) {
 		}
 		w.Tables(table)
 	}
-	fmt.Fprintln(w, "\nTimes are predicted, of the first m of a line; no rule: the own choice stays")
-	if d.Errors != "" {
-		fmt.Fprintf(w, "Such predictions were off by %s on average.\n", d.Errors)
-	}
-	if second {
-		fmt.Fprintln(w, "* the second best: what the library takes by itself is not known")
-	}
+	w.Lines("\nTimes are predicted, of the first m of a line; no rule: the own choice stays",
+		printable.If(d.Errors != "", "Such predictions were off by "+d.Errors+" on average."),
+		printable.If(second, "* the second best: what the library takes by itself is not known"))
 	fmt.Fprintln(w)
 	saySource(w, d.Source)
 }

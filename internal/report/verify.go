@@ -50,12 +50,11 @@ func sayVerification(v *verify.Result, w *document.Document) {
 		carried = fmt.Sprintf("single copies by the kernel (cma) from process to process, send buffers %s", v.Buffers)
 	}
 	fmt.Fprintf(w, "%s%s; parameters: %s\n", carried, layout(v.Chunk, v.Degree), v.Parameters)
-	if n := v.Launches; n.Parameters > 0 && n.Both == 0 {
-		fmt.Fprintf(w, "%d launches measured parameters, and %d others what is predicted from them\n", n.Parameters, n.Schedules)
-	}
-	if len(v.HeldOut) > 0 {
-		fmt.Fprintf(w, "held out: τ = %s; parameters are of τ = %s, and beyond that they are extrapolated (~)\n", numbers(v.HeldOut), numbers(v.Tau))
-	}
+	n := v.Launches
+	w.Lines(printable.If(n.Parameters > 0 && n.Both == 0,
+		fmt.Sprintf("%d launches measured parameters, and %d others what is predicted from them", n.Parameters, n.Schedules)))
+	w.Lines(printable.If(len(v.HeldOut) > 0,
+		fmt.Sprintf("held out: τ = %s; parameters are of τ = %s, and beyond that they are extrapolated (~)", numbers(v.HeldOut), numbers(v.Tau))))
 	writeStates(w, v.States)
 	w.Tables(verificationNotes(v))
 }
@@ -63,10 +62,7 @@ func sayVerification(v *verify.Result, w *document.Document) {
 // sayMisses says where the predicted choice was not the fastest.
 func sayMisses(w *document.Document, rows []verify.Row) {
 	for _, m := range verify.Misses(rows, compare.DefaultLeast) {
-		upTo := ""
-		if len(m.Sizes) > 1 {
-			upTo = "up to "
-		}
+		upTo := printable.If(len(m.Sizes) > 1, "up to ")
 		fmt.Fprintf(w, "%s, predicted as the cheapest, takes %s%s %% longer than %s: P = %d, %s%s, m = %s\n", m.Chosen, upTo, percent(m.Longer), m.Fastest,
 			m.P, view.Cache(m.OffCache), inState(m.P, m.State), strings.Join(lists.Map(m.Sizes, view.Bytes), ", "))
 	}
@@ -120,17 +116,12 @@ func writeStates(w *document.Document, all []verify.RankStates) {
 		fmt.Fprintf(w, "P = %d: the machine was in several states; %s takes %s\n", ranks.P, flag(ranks.P).phrase, params.StateList(ranks.States))
 		rare = rare || slices.ContainsFunc(ranks.States, func(s params.State) bool { return s.Share < params.Settled })
 	}
-	if rare {
-		fmt.Fprintf(w, "states with less than %.0f %% of the time have no rows\n", 100*params.Settled)
-	}
+	w.Lines(printable.If(rare, fmt.Sprintf("states with less than %.0f %% of the time have no rows", 100*params.Settled)))
 }
 
 // inState ends the title of times in one state; "" for the zero state.
 func inState(workers int, s params.State) string {
-	if s.NS == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", %s (%.0f %% of the time)", flagIn(workers, s), s.Percent())
+	return printable.If(s.NS != 0, fmt.Sprintf(", %s (%.0f %% of the time)", flagIn(workers, s), s.Percent()))
 }
 
 // verifiedTable is the table of one algorithm, or of several with a row each: the full model's prediction and
@@ -147,10 +138,7 @@ func verifiedTable(v *verify.Result, measured []verify.Row) view.Table {
 	}
 	var rows []timedRow
 	for _, r := range measured {
-		m := view.Bytes(r.Bytes)
-		if r.OnGrid {
-			m = "*" + m
-		}
+		m := printable.If(r.OnGrid, "*") + view.Bytes(r.Bytes)
 		errors := lists.Map(v.Models, func(m verify.Model) string {
 			p := predictionOf(r.Predicted, m.Name)
 			if p == nil {
@@ -167,10 +155,7 @@ func verifiedTable(v *verify.Result, measured []verify.Row) view.Table {
 
 // way shortens names of τ-Lop's variants: full, strict, session.
 func way(model string) string {
-	if model == verify.Full {
-		return "full"
-	}
-	return strings.TrimPrefix(model, verify.Full+" ")
+	return printable.Either(model == verify.Full, "full", strings.TrimPrefix(model, verify.Full+" "))
 }
 
 // verificationNotes explains the marks and lists the parameters of each model.
@@ -186,15 +171,10 @@ func verificationNotes(v *verify.Result) (t view.Table) {
 	case off:
 		t.Note("every m is off the grid: parameters were measured at other sizes")
 	}
-	if any(func(r verify.Row) bool { return extrapolated(r.Predicted) }) {
-		t.Note(beyond)
-	}
+	t.NoteIf(any(func(r verify.Row) bool { return extrapolated(r.Predicted) }), beyond)
 	for _, m := range v.Models {
 		name := way(m.Name)
-		if name != m.Name {
-			name = "τ-Lop, " + name
-		}
-		t.Note("%s: %s", name, m.Given)
+		t.Note("%s%s: %s", printable.If(name != m.Name, "τ-Lop, "), name, m.Given)
 	}
 	for _, g := range v.LogGP {
 		latency := fmt.Sprintf("%.4g ns", 1e9*g.Latency)
@@ -252,9 +232,7 @@ func writeErrors(w *document.Document, of string, means []verify.Mean, all []str
 		t.Title += ", " + printable.Count(slices.Max(lists.Map(group, mostCalls)), "call")
 		w.Tables(t)
 	}
-	if len(means) > 0 {
-		fmt.Fprintln(w, "mean: of errors without signs; 90 %: nine of ten are within; bias: mean of errors with signs")
-	}
+	w.Lines(printable.If(len(means) > 0, "mean: of errors without signs; 90 %: nine of ten are within; bias: mean of errors with signs"))
 }
 
 func isOf(model string) func(verify.Errors) bool {
@@ -264,19 +242,13 @@ func isOf(model string) func(verify.Errors) bool {
 // percent writes the absolute value of a share in percent, with a decimal below 10 %.
 func percent(share float64) string {
 	v := math.Abs(100 * share)
-	if v < 9.95 {
-		return fmt.Sprintf("%.1f", v)
-	}
-	return fmt.Sprintf("%.0f", v)
+	return printable.Either(v < 9.95, fmt.Sprintf("%.1f", v), fmt.Sprintf("%.0f", v))
 }
 
 // signed is percent with the sign of the share; 0.0 has a plus.
 func signed(share float64) string {
 	text := percent(share)
-	if share < 0 && text != "0.0" {
-		return "-" + text
-	}
-	return "+" + text
+	return printable.Either(share < 0 && text != "0.0", "-"+text, "+"+text)
 }
 
 func numbers(ns []int) string { return strings.Join(lists.Map(ns, strconv.Itoa), ", ") }
