@@ -9,6 +9,7 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
@@ -184,10 +185,7 @@ func carried(curves [][]compare.Curve, m int) view.Table {
 		if len(c.Points) == 0 || c.Bytes != m {
 			continue
 		}
-		alone := ""
-		if c.Points[0].Tau == 1 {
-			alone = view.Within(c.Points[0].L)
-		}
+		alone := printable.If(c.Points[0].Tau == 1, view.Within(c.Points[0].L))
 		last := c.Points[len(c.Points)-1]
 		t.Add(c.Machine, groupLabel(grouped(c.Channel)), alone, last.Tau, view.Within(last.L), strings.TrimSpace(view.Within(last.A)+" "+bounds.Mark(last.A, last.Tau)), view.Within(last.Bandwidth))
 	}
@@ -229,10 +227,7 @@ func most(curves []compare.Curve, group compare.Channel, m int) (best *compare.C
 func carries(c *compare.Curve) string {
 	last := c.Points[len(c.Points)-1]
 	where := groupLabel(c.Channel) + ", m = " + view.Bytes(c.Bytes)
-	name, rate := c.Machine, view.Center(last.Bandwidth)
-	if last.Bandwidth.Width() > 1 {
-		rate = view.Within(last.Bandwidth)
-	}
+	name, rate := c.Machine, printable.Either(last.Bandwidth.Width() > 1, view.Within(last.Bandwidth), view.Center(last.Bandwidth))
 	switch A := view.Within(last.A); {
 	case !(last.L.Center > 0):
 		return fmt.Sprintf("What %s carries is unknown: its transfers have times of 0 (%s).", name, where)

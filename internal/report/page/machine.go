@@ -15,6 +15,7 @@ import (
 	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/parallel"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -73,10 +74,7 @@ func (x *index) files() (names []string) {
 	}
 	return lists.Map(x.hosts(), func(states []compare.Machine) string {
 		name := filepath.Base(states[0].Path)
-		if len(paths[name]) > 1 {
-			return states[0].Host() + "-" + name
-		}
-		return name
+		return printable.If(len(paths[name]) > 1, states[0].Host()+"-") + name
 	})
 }
 
@@ -116,10 +114,7 @@ func (g *group) add(curves []compare.Curve) {
 }
 
 func groupLabel(c compare.Channel) string {
-	if c.Setup == params.Published {
-		return "published parameters"
-	}
-	return c.String()
+	return printable.Either(c.Setup == params.Published, "published parameters", c.String())
 }
 
 // grouped is a channel without its message size.
@@ -170,21 +165,15 @@ func state(m compare.Machine) string {
 	if s == nil {
 		return m.States()
 	}
-	text := compare.InWords(*s) + " of the time"
-	if s.Lasts > 0 {
-		text += fmt.Sprintf(", for %s s in the median", view.Digits(s.Lasts, s.Lasts/10))
-	}
-	return text
+	return compare.InWords(*s) + " of the time" +
+		printable.If(s.Lasts > 0, fmt.Sprintf(", for %s s in the median", view.Digits(s.Lasts, s.Lasts/10)))
 }
 
 // factTable is a file's provenance.
 func factTable(m compare.Machine) view.Table {
 	f, p := m.File, m.File.Provenance
 	t := view.Table{Columns: view.Words("", "")}
-	done := "measured"
-	if f.Imported() {
-		done = "imported"
-	}
+	done := printable.Either(f.Imported(), "imported", "measured")
 	for _, fact := range [][2]string{
 		{"processor", p.CPUModel}, {"microcode", p.Microcode}, {"machine", p.Product}, {"board", p.Board}, {"BIOS", p.BIOS},
 		{"hypervisor", p.Hypervisor}, {"system", strings.Join(strings.Fields(p.OS+" "+p.Arch+" "+p.Kernel), " ")},
@@ -210,10 +199,7 @@ func (x *index) machines() view.Table {
 	files := x.files()
 	for i, states := range x.hosts() {
 		f, p := states[0].File, states[0].File.Provenance
-		complete := "complete"
-		if !f.Complete {
-			complete = "incomplete"
-		}
+		complete := printable.Either(f.Complete, "complete", "incomplete")
 		minute := ""
 		if at, err := time.Parse(time.RFC3339, p.Time); err == nil && !f.Imported() {
 			minute = at.UTC().Format("2006-01-02 15:04")
@@ -226,12 +212,7 @@ func (x *index) machines() view.Table {
 }
 
 // known formats a positive number, "" for others, which are unknown.
-func known(format string, v float64) string {
-	if v <= 0 {
-		return ""
-	}
-	return fmt.Sprintf(format, v)
-}
+func known(format string, v float64) string { return printable.If(v > 0, fmt.Sprintf(format, v)) }
 
 // carriedOf is the share of its peak bandwidth that memory carried; "" if it is unknown.
 func carriedOf(f *params.File) string {

@@ -94,10 +94,8 @@ func (p *Page) Write(w io.Writer) error {
 
 // title names the hosts, or counts those of a fleet.
 func (x *index) title() string {
-	if x.fleet {
-		return fmt.Sprintf("%d machines", len(x.of))
-	}
-	return strings.Join(lists.Unique(lists.Map(x.of, compare.Machine.Host)), ", ")
+	return printable.Either(x.fleet,
+		fmt.Sprintf("%d machines", len(x.of)), strings.Join(lists.Unique(lists.Map(x.of, compare.Machine.Host)), ", "))
 }
 
 // document is the body of the page.
@@ -138,10 +136,7 @@ func (x *index) document() *document.Document {
 		if !x.answer.below.Empty() {
 			x.answer.below.Note(words)
 		}
-		title := "What it carries"
-		if x.answer.compared {
-			title = "Side by side"
-		}
+		title := printable.Either(x.answer.compared, "Side by side", "What it carries")
 		d.Section(document.Section{ID: "overview", Title: title}, x.answer.below)
 	}
 	d.Section(document.Section{ID: "charts", Title: "Charts"}, groups)
@@ -194,10 +189,7 @@ func breaches(machines []compare.Machine) []string {
 	var all []breach
 	for _, m := range machines {
 		if broken := doubt.Bounds(m.File.Transfers()); len(broken) > 0 {
-			first := ""
-			if len(broken) > 1 {
-				first = ", the first"
-			}
+			first := printable.If(len(broken) > 1, ", the first")
 			all = append(all, breach{fmt.Sprintf("%s, %s%s: %v", m.Name, printable.Count(len(broken), "place"), first, broken[0]), len(broken)})
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
@@ -143,10 +144,7 @@ func (x *index) maps(machines []compare.Machine, found []measured) *document.Doc
 			continue
 		}
 		x.things = surveys.maps[0].Axis + "s"
-		name, title := machines[i].Name, ""
-		if having > 1 {
-			title = name
-		}
+		name := machines[i].Name
 		var one document.Document
 		if !x.fleet {
 			for _, note := range surveys.notes {
@@ -176,7 +174,7 @@ func (x *index) maps(machines []compare.Machine, found []measured) *document.Doc
 			levels.Add(g.Name, g.Pairs, medians)
 		}
 		one.Table(levels)
-		all.Section(document.Section{Title: title, Class: "map"}, &one)
+		all.Section(document.Section{Title: printable.If(having > 1, name), Class: "map"}, &one)
 	}
 	return &all
 }
