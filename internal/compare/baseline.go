@@ -297,36 +297,20 @@ func (b *Baseline) where() string {
 }
 
 func (b *Baseline) sessions() string {
-	text := printable.Count(b.Sessions, "session")
-	if len(b.States) > 0 {
-		text += " in this state"
-	}
-	if b.close > 0 {
-		text += fmt.Sprintf(" (%d, but sessions that began less than an hour apart count as one)", b.close)
-	}
-	return text
+	return printable.Count(b.Sessions, "session") +
+		printable.If(len(b.States) > 0, " in this state") +
+		printable.If(b.close > 0, fmt.Sprintf(" (%d, but sessions that began less than an hour apart count as one)", b.close))
 }
 
 func (c *BaselineCell) name() string {
-	if c.Flag == 0 {
-		return c.Key.String()
-	}
-	return fmt.Sprintf("%v, with a flag of %s", c.Key, c.state.Name())
+	return c.Key.String() + printable.If(c.Flag != 0, ", with a flag of "+c.state.Name())
 }
 
-func are(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
+func are(n int) string { return printable.Either(n == 1, "is", "are") }
 
 // than names the baseline's machine if it is another one.
 func (b *Baseline) than() string {
-	if b.Of == b.Machine {
-		return ""
-	}
-	return " than on " + printable.Name(b.Of)
+	return printable.If(b.Of != b.Machine, " than on "+printable.Name(b.Of))
 }
 
 // off are the cells that are slower by the warning level or more, and the number of faster ones.

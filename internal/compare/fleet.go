@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
@@ -332,10 +333,7 @@ func outliers(machines []*Reduced, cells []*FleetCell) (off []Outlier, having in
 // Conclusion counts outliers, in a sentence on transfers and one on surveys.
 func (o *Overview) Conclusion() string {
 	if o.Tested == 0 {
-		none := ""
-		if slices.ContainsFunc(o.Machines, unsampled) {
-			none = "; published tables have none"
-		}
+		none := printable.If(slices.ContainsFunc(o.Machines, unsampled), "; published tables have none")
 		return fmt.Sprintf("Nothing could be tested: that takes a cell of which %d machines have enough samples for an interval%s.", Fleet, none)
 	}
 	if len(o.Surveys) == 0 {

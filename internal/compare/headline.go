@@ -42,10 +42,8 @@ func referred(machines []Machine) (ordered []Machine, warning *Warning) {
 	for i, m := range machines {
 		if n := noise(m); n > 0 && n < tooNoisy {
 			ordered = append([]Machine{m}, slices.Delete(slices.Clone(machines), i, i+1)...)
-			why := fmt.Sprintf("too noisy to compare with, its intervals are %s in the median", halfWidth(machines[0]))
-			if math.IsInf(noise(machines[0]), 1) {
-				why = "most of its cells have too few samples for an interval"
-			}
+			why := printable.Either(math.IsInf(noise(machines[0]), 1), "most of its cells have too few samples for an interval",
+				"too noisy to compare with, its intervals are "+halfWidth(machines[0])+" in the median")
 			return ordered, &Warning{[]string{machines[0].Name}, fmt.Errorf("%s: ratios are to %s", why, m.Name)}
 		}
 	}
@@ -114,9 +112,7 @@ func more(first, second string, one, other fit.Estimate, in wording) string {
 		first, second, one, other = second, first, other, one
 	}
 	ratio := one.Center / other.Center
-	factor := view.Digits(ratio, ratio/20) + " times " + in.times
-	if ratio < 1.2 {
-		factor = fmt.Sprintf("%.0f %% %s", 100*(ratio-1), in.percent)
-	}
+	factor := printable.Either(ratio < 1.2,
+		fmt.Sprintf("%.0f %% %s", 100*(ratio-1), in.percent), view.Digits(ratio, ratio/20)+" times "+in.times)
 	return fmt.Sprintf(in.sentence, first, factor+" "+second, view.Rough(one), view.Rough(other))
 }

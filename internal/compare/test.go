@@ -54,10 +54,8 @@ var anywhere = []params.Kind{params.LevelCell, params.LoadedCell, params.AccessC
 
 // String is the drift in percent.
 func (d Drift) String() string {
-	if d.InCache == d.OffCache {
-		return percent(d.InCache)
-	}
-	return percent(d.InCache) + " in cache and " + percent(d.OffCache) + " off cache"
+	return printable.Either(d.InCache == d.OffCache,
+		percent(d.InCache), percent(d.InCache)+" in cache and "+percent(d.OffCache)+" off cache")
 }
 
 // A Test tells machines apart.
@@ -241,10 +239,7 @@ func (v *Verdict) text(machines []Described, once []string, states int, test Tes
 			tables = append(tables, m.Name)
 		}
 	}
-	in := ""
-	if states > 0 {
-		in = " in each state"
-	}
+	in := printable.If(states > 0, " in each state")
 	switch {
 	case v.Cells == 0 && slices.ContainsFunc(machines, unsampled):
 		return "Nothing could be tested: published tables have no samples, so that the ratios may be noise."
@@ -254,32 +249,20 @@ func (v *Verdict) text(machines []Described, once []string, states int, test Tes
 		return "Nothing could be tested: a test takes samples of six launches or more of each machine" + in + ", and no cell of these files has them. The ratios may be noise."
 	}
 	seen := "differences below " + unseen + " may go unseen"
-	cells := printable.Count(v.Cells, "cell")
-	if states > 0 {
-		cells += " of " + printable.Count(states, "state")
-	}
-	what := "the machines"
-	if len(machines) == 2 {
-		what = "the two machines"
-	}
+	cells := printable.Count(v.Cells, "cell") + printable.If(states > 0, " of "+printable.Count(states, "state"))
+	what := printable.Either(len(machines) == 2, "the two machines", "the machines")
 	var text string
 	if v.Differ == 0 {
 		text = fmt.Sprintf("No difference between %s was found in %s; %s.", what, cells, seen)
 	} else {
-		differ := " differ"
-		if v.Differ == 1 {
-			differ += "s"
-		}
-		text = fmt.Sprintf("%s of %s%s by more than %s, corrected for their number; %s.", printable.Count(v.Differ, "ratio"), cells, differ, percent(test.Least), seen)
+		differ := printable.Either(v.Differ == 1, "differs", "differ")
+		text = fmt.Sprintf("%s of %s %s by more than %s, corrected for their number; %s.", printable.Count(v.Differ, "ratio"), cells, differ, percent(test.Least), seen)
 	}
 	if tables != nil {
 		v.note("Intervals of %s are over pairs of cores, and published tables say nothing of other hours, which are taken to differ by %s (one standard deviation): a difference beyond the intervals may come from the hour.", printable.List(tables), test.Drift)
 	}
 	if v.Sessions == 1 && len(once) > 0 && *test.Drift != (Drift{}) {
-		of := "each"
-		if len(once) < len(machines) {
-			of = "of " + printable.List(once)
-		}
+		of := printable.Either(len(once) < len(machines), "of "+printable.List(once), "each")
 		v.note("One session %s cannot tell a machine from its hour: hours are taken to differ by %s (one standard deviation).", of, test.Drift)
 	}
 	if v.Visible > 2*test.Least && tables == nil {
@@ -295,8 +278,5 @@ func (v *Verdict) note(format string, args ...any) {
 }
 
 func percent(share float64) string {
-	if share < 0.1 {
-		return strconv.FormatFloat(100*share, 'f', 1, 64) + " %"
-	}
-	return strconv.FormatFloat(100*share, 'f', 0, 64) + " %"
+	return strconv.FormatFloat(100*share, 'f', lists.FalseFirst(share < 0.1), 64) + " %"
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
 
@@ -19,10 +20,7 @@ type Warning struct {
 }
 
 func (w Warning) Error() string {
-	if len(w.Machines) == 0 {
-		return w.What.Error()
-	}
-	return w.Who() + ": " + w.What.Error()
+	return printable.If(len(w.Machines) > 0, w.Who()+": ") + w.What.Error()
 }
 
 func (w Warning) Unwrap() error { return w.What }
@@ -197,16 +195,10 @@ var alike = []property{
 	{"versions of taulop", func(f *params.File) string { return f.Provenance.Taulop }},
 	{"ways to copy", func(f *params.File) string { return f.Plan.Copy }},
 	{"states of idle cores", func(f *params.File) string {
-		if f.Provenance.IdleCores == "" && len(f.Launches) > 0 {
-			return "asleep"
-		}
-		return f.Provenance.IdleCores
+		return printable.Either(f.Provenance.IdleCores == "" && len(f.Launches) > 0, "asleep", f.Provenance.IdleCores)
 	}},
 	{"pages of buffers", func(f *params.File) string { return f.Provenance.BufferPages }},
 	{"intermediate buffers", func(f *params.File) string {
-		if f.Plan.SegmentBytes == 0 {
-			return ""
-		}
-		return fmt.Sprintf("%d segments of %d bytes", f.Plan.Segments, f.Plan.SegmentBytes)
+		return printable.If(f.Plan.SegmentBytes != 0, fmt.Sprintf("%d segments of %d bytes", f.Plan.Segments, f.Plan.SegmentBytes))
 	}},
 }
