@@ -72,10 +72,7 @@ func (req *checkRequest) say(out io.Writer, b *compare.Baseline) (err error) {
 			b.Text = fmt.Sprintf("%v; %s", failed, b.Text)
 		}
 	}
-	line := doc.Line()
-	if req.perf && len(doc.Cells) > 0 {
-		line += doc.Performance(req.levels)
-	}
+	line := doc.Line() + printable.If(req.perf && len(doc.Cells) > 0, doc.Performance(req.levels))
 	switch {
 	case req.json:
 		err = doc.WriteJSON(verbatim(out))
@@ -188,9 +185,7 @@ func (req *checkRequest) judge(was, now *params.File) *compare.Baseline {
 		b.Text += "; add sessions at other times (taulop sweep -add " + req.baseline + ")"
 	case b.State == compare.Unknown && len(b.Cells) > 0:
 		b.Text += "; add some at other times (taulop sweep -add " + req.baseline + ")"
-		if req.drift == nil {
-			b.Text += ", or say what hours differ by (-drift)"
-		}
+		b.Text += printable.If(req.drift == nil, ", or say what hours differ by (-drift)")
 	}
 	if starved && (b.State == compare.Warned || b.State == compare.Critical) {
 		b.State, b.Text = compare.Unknown, "it got too little CPU time to tell why: "+b.Text

@@ -48,11 +48,7 @@ var listed = map[string]func(io.Writer){
 	},
 	"COLLECTIVES": func(w io.Writer) {
 		for _, c := range collective.Collectives() {
-			fmt.Fprintf(w, "  %-15s %s", c.Name, c.About)
-			if !c.Empty() {
-				fmt.Fprintf(w, "; m is %s", c.M)
-			}
-			fmt.Fprintln(w)
+			fmt.Fprintf(w, "  %-15s %s%s\n", c.Name, c.About, printable.If(!c.Empty(), "; m is "+c.M))
 		}
 	},
 	"KINDS": func(w io.Writer) {
@@ -208,16 +204,11 @@ func writeAlgorithms(w io.Writer, library *mpi.Library) {
 		t := view.Table{Title: c.Name, Columns: view.Words("algorithm", "ranks", "flags", described)}
 		for _, a := range found {
 			like, branched, chunked := a.Like()
-			ranks, lays, source := "any", "", "what it chooses by itself"
+			ranks, source := "any", "what it chooses by itself"
 			if like != nil && like.Among != collective.AnyRanks {
 				ranks = map[collective.Among]string{collective.PowerOfTwo: "2^n", collective.EvenRanks: "even", collective.TwoRanks: "2", collective.Thousands: "to 64K"}[like.Among]
 			}
-			if branched {
-				lays = "-degree"
-			}
-			if chunked {
-				lays = strings.TrimSpace(lays + " -chunk")
-			}
+			lays := strings.TrimSpace(printable.If(branched, "-degree") + printable.If(chunked, " -chunk"))
 			switch {
 			case a.Textbook != nil:
 				source = like.Source

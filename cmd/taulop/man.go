@@ -80,9 +80,7 @@ func writeManual(w io.Writer) {
 				fmt.Fprintf(w, ".nf\n%s\n.fi\n", strings.Join(lists.Map(calls, roff), "\n"))
 			}
 			writeFlags(w, own, setting.first)
-			if before != nil {
-				fmt.Fprintf(w, "Flags as above: %s.\n", strings.Join(before, ", "))
-			}
+			io.WriteString(w, printable.If(before != nil, "Flags as above: "+strings.Join(before, ", ")+".\n"))
 		}
 	}
 	fmt.Fprint(w, ".SH \"FLAGS OF MANY COMMANDS\"\n")
@@ -129,10 +127,7 @@ func writePage(w io.Writer, c command, heading string) {
 func writeFlags(w io.Writer, all []setting, text func(setting) string) {
 	fmt.Fprintln(w, ".PD 0")
 	for _, s := range all {
-		name := `\fB\-` + roff(s.name) + `\fR`
-		if s.value != "" {
-			name += ` \fI` + roff(s.value) + `\fR`
-		}
+		name := `\fB\-` + roff(s.name) + `\fR` + printable.If(s.value != "", ` \fI`+roff(s.value)+`\fR`)
 		fmt.Fprintf(w, ".IP \"%s\" 20\n%s\n", name, roff(text(s)))
 	}
 	fmt.Fprintln(w, ".PD")

@@ -207,10 +207,7 @@ func (req *mapRequest) machine() error {
 
 // topology is the machine of -root, or this one.
 func (req *mapRequest) topology() error {
-	name := "this machine"
-	if req.root != "" {
-		name = printable.Name(filepath.Base(req.root))
-	}
+	name := printable.Either(req.root != "", printable.Name(filepath.Base(req.root)), "this machine")
 	m, _, _, err := machineAt(cmp.Or(req.root, "/"))
 	if err != nil {
 		return err

@@ -62,10 +62,7 @@ func warn[W any](m *messages, warnings []W) {
 		return text
 	})
 	for _, alike := range lists.Groups(all, func(text string) string { return text }) {
-		text, head := alike[0], "warning: "
-		if len(alike) > 1 {
-			head = fmt.Sprintf("warning, %d times: ", len(alike))
-		}
+		text, head := alike[0], printable.Either(len(alike) > 1, fmt.Sprintf("warning, %d times: ", len(alike)), "warning: ")
 		short := text
 		if !m.full {
 			short = brief(text, starts[text], columns(m.to)-len("taulop: ")-len(head))
@@ -125,10 +122,7 @@ func called(args []any) []any {
 // launchProgress shows the progress of an experiment.
 func launchProgress(m *messages, budget time.Duration) (show func(engine.Progress), done func()) {
 	text := func(p engine.Progress) string {
-		launch := fmt.Sprintf("launch %d", p.Launch)
-		if p.Launches > 0 {
-			launch += fmt.Sprintf(" of %d", p.Launches)
-		}
+		launch := fmt.Sprintf("launch %d", p.Launch) + printable.If(p.Launches > 0, fmt.Sprintf(" of %d", p.Launches))
 		return fmt.Sprintf("%s: %d of %d cells, %v left", launch, p.Visited, p.Cells, max(0, p.Left.Round(time.Second)))
 	}
 	set, done := progress(m.progress, int(budget.Milliseconds()))

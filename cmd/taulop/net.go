@@ -188,10 +188,7 @@ func (req *netRequest) lead(ctx context.Context, out io.Writer, errOut *messages
 	said := make(chan struct{})
 	waits := time.AfterFunc(quietWait, func() {
 		defer close(said)
-		hosts, how := lists.Map(r.Targets, func(t network.Target) string { return t.Name }), ""
-		if !req.step {
-			how = ": start taulop net -listen there"
-		}
+		hosts, how := lists.Map(r.Targets, func(t network.Target) string { return t.Name }), printable.If(!req.step, ": start taulop net -listen there")
 		tell(errOut, "waiting up to %v for %s%s", req.wait, printable.List(hosts), how)
 	})
 	run, err := network.Begin(ctx, r.Targets, r.Secret, req.wait)

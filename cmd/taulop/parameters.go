@@ -153,11 +153,7 @@ func readGamma(path string) (*params.Gamma, error) {
 
 // source describes a predictor's parameters, and sets noGamma.
 func (p *parameterFlags) source(f compare.Machine, m *model.Predictor) predict.Source {
-	name := f.Name
-	if p.machine != "" {
-		name = f.Called(printable.Name(p.machine))
-	}
-	source := predict.NewSource(m, name, p.file)
+	source := predict.NewSource(m, printable.Either(p.machine != "", f.Called(printable.Name(p.machine)), f.Name), p.file)
 	if f.File.State() == nil { // else the name has it
 		source.States = f.States()
 	}
@@ -203,10 +199,7 @@ func (p *parameterFlags) doubts(m *model.Predictor, network string) (all []error
 		all = append(all, gamma.Doubt)
 	}
 	for _, w := range m.Warnings {
-		file := p.file
-		if network != "" && errors.As(w, new(model.NetworkWarning)) {
-			file = network
-		}
+		file := printable.Either(network != "" && errors.As(w, new(model.NetworkWarning)), network, p.file)
 		all = append(all, fmt.Errorf("%s: %w", file, w))
 	}
 	return all

@@ -140,10 +140,7 @@ func timedFlags(flags *argument.Set) action {
 			return usagef("-timed: %v", err)
 		}
 		for _, o := range results.LeftOut {
-			more := ""
-			if o.Lines > 1 {
-				more = fmt.Sprintf(" and %d more", o.Lines-1)
-			}
+			more := printable.If(o.Lines > 1, fmt.Sprintf(" and %d more", o.Lines-1))
 			tell(errOut, "left out: %s, line %d%s: %s", o.File, o.Line, more, o.Why)
 		}
 		if len(results.Passes) == 0 {
@@ -151,10 +148,8 @@ func timedFlags(flags *argument.Set) action {
 		}
 		concluded := m.Conclude(results, cells)
 		if !slices.ContainsFunc(concluded, func(c plan.Conclusion) bool { return c.OwnUS > 0 }) {
-			todo := "run run.sh there again, it goes on"
-			if m.Passes < plan.FewPasses {
-				todo = fmt.Sprintf("its plan has %d, so make another with a larger -budget", m.Passes)
-			}
+			todo := printable.Either(m.Passes < plan.FewPasses,
+				fmt.Sprintf("its plan has %d, so make another with a larger -budget", m.Passes), "run run.sh there again, it goes on")
 			return noAnswer(fmt.Sprintf("-timed: in %s nothing is timed %d times yet, the passes that an interval needs: %s", printable.Name(*folder), plan.FewPasses, todo))
 		}
 		rules := plan.Rules(concluded, req.library, func(p int) int {

@@ -83,9 +83,7 @@ func init() {
 				ofMachines: func(machines []compare.Machine, ch chart.Choice) (*chart.Chart, error) {
 					return chart.Profiles(d, machines, ch)
 				}}
-			if d.Ranks {
-				kind.flags += " P"
-			}
+			kind.flags += printable.If(d.Ranks, " P")
 			kinds = append(kinds, kind)
 		}
 	}

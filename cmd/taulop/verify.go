@@ -208,10 +208,7 @@ func (req *verifyRequest) document(e *verify.Experiment) (*document.Document, er
 // lacking is the error for missing parameters, nil if err is nil. It advises more time if the
 // time was up.
 func (req *verifyRequest) lacking(err error, outOfTime bool) error {
-	where := ""
-	if req.save != "" {
-		where = "; the patterns are in " + req.save
-	}
+	where := printable.If(req.save != "", "; the patterns are in "+req.save)
 	switch {
 	case err == nil:
 		return nil
