@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/skip"
 )
@@ -62,16 +63,11 @@ func TestCPUIDAgreesWithKernel(t *testing.T) {
 	skip.If(t, err != nil || len(m.Caches) == 0, "the kernel shows no caches: %v", err)
 	bare := *m
 	bare.Caches, bare.Unknown = nil, []string{"caches are unknown because …"}
-	if bare.readCPUID(); len(bare.Caches) == 0 {
-		t.Skip("these CPUs name none")
-	}
+	bare.readCPUID()
+	skip.If(t, len(bare.Caches) == 0, "these CPUs name none")
+	text := func(c Cache) string { c.CPUs = c.CPUs.And(m.Allowed); return fmt.Sprint(c) }
 	for _, c := range bare.Caches {
-		if !slices.ContainsFunc(m.Caches, func(o Cache) bool {
-			o.CPUs = o.CPUs.And(m.Allowed)
-			return fmt.Sprint(o) == fmt.Sprint(c)
-		}) {
-			t.Errorf("%+v is not among %+v", c, m.Caches)
-		}
+		check.True(t, slices.Contains(lists.Map(m.Caches, text), fmt.Sprint(c)), "%+v is not among %+v", c, m.Caches)
 	}
 	check.Equal(t, len(bare.Unknown), 1, "Unknown")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
@@ -62,10 +63,8 @@ func TestParseOrder(t *testing.T) {
 }
 
 func TestCPUSetInJSON(t *testing.T) {
-	for _, want := range []string{`{"cpus":"0-3,8"}`, `{"cpus":""}`} {
-		var v struct {
-			CPUs numa.CPUSet `json:"cpus"`
-		}
+	for _, want := range []string{`"0-3,8"`, `""`} {
+		var v numa.CPUSet
 		must.Do(json.Unmarshal([]byte(want), &v))
 		check.Equal(t, string(must.Get(json.Marshal(v))), want, "Marshal")
 	}
@@ -97,10 +96,7 @@ func levelsOf(ls numa.Levels, cpus numa.CPUSet) string {
 			counts[ls.Of(a, b)]++
 		}
 	}
-	var parts []string
-	for i, l := range ls {
-		parts = append(parts, fmt.Sprintf("%s %d", l.Name, counts[i]))
-	}
+	parts := lists.Map(lists.Indices(len(ls)), func(i int) string { return fmt.Sprintf("%s %d", ls[i].Name, counts[i]) })
 	if lost := counts[-1]; lost > 0 {
 		parts = append(parts, fmt.Sprintf("lost %d", lost))
 	}

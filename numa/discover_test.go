@@ -39,10 +39,8 @@ func (t tree) plus(others ...tree) tree {
 // pair: two cores, and nothing about nodes.
 var pair = files(
 	cpuDir+"/online", "0-1",
-	cpuDir+"/cpu0/topology/thread_siblings", "00000001",
-	cpuDir+"/cpu1/topology/thread_siblings", "00000002",
-	cpuDir+"/cpu0/topology/physical_package_id", "0",
-	cpuDir+"/cpu1/topology/physical_package_id", "0",
+	cpuDir+"/cpu0/topology/thread_siblings", "00000001", cpuDir+"/cpu1/topology/thread_siblings", "00000002",
+	cpuDir+"/cpu0/topology/physical_package_id", "0", cpuDir+"/cpu1/topology/physical_package_id", "0",
 	"proc/meminfo", "MemTotal:  1000 kB\nMemFree:  100 kB\nMemAvailable:  800 kB",
 )
 
@@ -80,14 +78,10 @@ var faultyTrees = []struct {
 	{"status of a snapshot", pair.plus(files("proc/self/status", "Name: x\nCpus_allowed_list:\t1\nMems_allowed_list:\t0")), nil, Census{1, 1, 1, 1, 0}, "1", "caches"},
 	{"memory that the cpuset forbids", twin.plus(files("proc/self/status", "Mems_allowed_list:\t0-1")), nil, Census{2, 2, 1, 2, 0}, "0-1", "caches"},
 	{"cpuset of version 2", pair.plus(files(
-		"proc/self/cgroup", "0::/a/b",
-		"proc/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0",
-		"sys/fs/cgroup/a/cpuset.cpus.effective", "1",
+		"proc/self/cgroup", "0::/a/b", "proc/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0", "sys/fs/cgroup/a/cpuset.cpus.effective", "1",
 	)), nil, Census{1, 1, 1, 1, 0}, "1", "caches"},
 	{"cpuset of version 2 without a list of groups", pair.plus(files(
-		"proc/self/cpuset", "/a/b",
-		"proc/mounts", "none /cgroup/unified cgroup2 rw 0 0",
-		"cgroup/unified/a/b/cpuset.cpus.effective", "1",
+		"proc/self/cpuset", "/a/b", "proc/mounts", "none /cgroup/unified cgroup2 rw 0 0", "cgroup/unified/a/b/cpuset.cpus.effective", "1",
 	)), nil, Census{1, 1, 1, 1, 0}, "1", "caches"},
 	{"cpuset of version 1 in a container", pair.plus(files(
 		"proc/self/cgroup", "4:cpuset:/docker/7f",
@@ -95,19 +89,14 @@ var faultyTrees = []struct {
 		"sys/fs/cgroup/cpuset/cpuset.cpus", "0",
 	)), nil, Census{1, 1, 1, 1, 0}, "0", "caches"},
 	{"cpusets as a file system of their own", twin.plus(files(
-		"proc/self/cpuset", "/job",
-		"proc/mounts", "none /dev/cpuset cpuset rw 0 0",
+		"proc/self/cpuset", "/job", "proc/mounts", "none /dev/cpuset cpuset rw 0 0",
 		"dev/cpuset/cpus", "0-1", "dev/cpuset/mems", "0-3", "dev/cpuset/job/cpus", "1", "dev/cpuset/job/mems", "0",
 	)), nil, Census{1, 1, 1, 1, 0}, "1", "caches"},
 	{"cpusets without prefix", pair.plus(files(
-		"proc/self/cpuset", "/job",
-		"proc/mounts", "cgroup /dev/cpuset cgroup rw,cpuset,noprefix 0 0",
-		"dev/cpuset/job/cpus", "0",
+		"proc/self/cpuset", "/job", "proc/mounts", "cgroup /dev/cpuset cgroup rw,cpuset,noprefix 0 0", "dev/cpuset/job/cpus", "0",
 	)), nil, Census{1, 1, 1, 1, 0}, "0", "caches"},
 	{"a cpuset that is not ours", pair.plus(files(
-		"proc/self/cpuset", "/",
-		"proc/mounts", "cgroup /sys/fs/cgroup/cpuset cgroup rw,cpuset 0 0",
-		"sys/fs/cgroup/cpuset/cpuset.cpus", "8-9",
+		"proc/self/cpuset", "/", "proc/mounts", "cgroup /sys/fs/cgroup/cpuset cgroup rw,cpuset 0 0", "sys/fs/cgroup/cpuset/cpuset.cpus", "8-9",
 	)), nil, Census{2, 2, 1, 1, 0}, "0-1", "caches"},
 	{"offline by its own file", files(cpuDir+"/cpu0/online", "1", cpuDir+"/cpu1/online", "0", cpuDir+"/cpu2/topology/core_id", "0"), nil, Census{2, 2, 1, 1, 0}, "0,2", "node 0"},
 	{"packages numbered anew in each book", pair.plus(files(
@@ -241,8 +230,7 @@ func TestCaches(t *testing.T) {
 	).machine(nil))
 	check.Equal(t, m.LastLevelCacheBytes(), 2<<20, "bytes of the last-level cache")
 	check.Equal(t, len(m.Caches), 7, "caches, %v", m.Caches)
-	i := slices.IndexFunc(m.Caches, func(c Cache) bool { return c.Level == 2 })
-	c := m.Caches[i]
+	c := lists.Find(m.Caches, func(c Cache) bool { return c.Level == 2 })
 	check.True(t, c.CPUs.String() == "0-1" && c.LineBytes == 64, "got %+v, want it shared by 0-1 with lines of 64 B", c)
 }
 
@@ -288,21 +276,16 @@ func TestMemoryLeft(t *testing.T) {
 	limited := pair.plus(files(
 		"proc/self/cgroup", "0::/a/b",
 		"proc/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0",
-		"sys/fs/cgroup/a/memory.max", "500000",
-		"sys/fs/cgroup/a/memory.current", "200000",
+		"sys/fs/cgroup/a/memory.max", "500000", "sys/fs/cgroup/a/memory.current", "200000",
 		"sys/fs/cgroup/a/memory.stat", "anon 1000\ninactive_file 50000",
-		"sys/fs/cgroup/a/b/memory.max", "max",
-		"sys/fs/cgroup/a/b/memory.current", "100000",
-		"sys/fs/cgroup/a/cpu.max", "150000 100000",
-		"sys/fs/cgroup/a/b/cpu.max", "max 100000",
+		"sys/fs/cgroup/a/b/memory.max", "max", "sys/fs/cgroup/a/b/memory.current", "100000",
+		"sys/fs/cgroup/a/cpu.max", "150000 100000", "sys/fs/cgroup/a/b/cpu.max", "max 100000",
 	))
 	old := pair.plus(files(
 		"proc/self/cgroup", "3:cpu,cpuacct:/a\n2:memory:/a",
 		"proc/mounts", "cgroup /cg/memory cgroup rw,memory 0 0\ncgroup /cg/cpu cgroup rw,cpu,cpuacct 0 0",
-		"cg/memory/a/memory.limit_in_bytes", "9223372036854771712",
-		"cg/memory/a/memory.usage_in_bytes", "1000",
-		"cg/memory/memory.limit_in_bytes", "30000",
-		"cg/memory/memory.usage_in_bytes", "40000",
+		"cg/memory/a/memory.limit_in_bytes", "9223372036854771712", "cg/memory/a/memory.usage_in_bytes", "1000",
+		"cg/memory/memory.limit_in_bytes", "30000", "cg/memory/memory.usage_in_bytes", "40000",
 		"cg/cpu/a/cpu.cfs_quota_us", "-1", "cg/cpu/a/cpu.cfs_period_us", "100000",
 		"cg/cpu/cpu.cfs_quota_us", "50000", "cg/cpu/cpu.cfs_period_us", "100000",
 	))

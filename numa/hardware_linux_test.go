@@ -19,11 +19,7 @@ import (
 // onThread runs f in a goroutine whose thread ends with it.
 func onThread(f func()) {
 	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		runtime.LockOSThread()
-		f()
-	}()
+	go func() { defer close(done); runtime.LockOSThread(); f() }()
 	<-done
 }
 
@@ -58,10 +54,7 @@ func TestNarrowAffinity(t *testing.T) {
 	}
 	onThread(func() {
 		// A child inherits the affinity of the thread that starts it.
-		if err := numa.Pin(last); err != nil {
-			t.Error(err)
-			return
-		}
+		must.Do(numa.Pin(last))
 		child := exec.Command(os.Args[0], "-test.run=^TestNarrowAffinity$")
 		child.Env = append(os.Environ(), "NUMA_TEST_NARROW=1")
 		out, err := child.CombinedOutput()

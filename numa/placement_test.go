@@ -1,6 +1,7 @@
 package numa_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,9 +23,9 @@ import (
 // small has two nodes with two cores of two threads each, and a third node with memory only.
 func small() *numa.Machine {
 	m := &numa.Machine{Allowed: numa.SetOf(0, 1, 2, 3, 4, 5, 6, 7)}
-	for id := range 8 {
-		m.CPUs = append(m.CPUs, numa.CPU{ID: id, Core: id % 4, Thread: id / 4, Package: id % 4 / 2, Node: id % 4 / 2})
-	}
+	m.CPUs = lists.Map(m.Allowed, func(id int) numa.CPU {
+		return numa.CPU{ID: id, Core: id % 4, Thread: id / 4, Package: id % 4 / 2, Node: id % 4 / 2}
+	})
 	m.Nodes = []numa.Node{
 		{ID: 0, CPUs: numa.SetOf(0, 1, 4, 5), MemoryBytes: 1 << 30, Distances: map[int]int{0: 10, 1: 21, 4: 30}},
 		{ID: 1, CPUs: numa.SetOf(2, 3, 6, 7), MemoryBytes: 1 << 30, Distances: map[int]int{0: 21, 1: 10, 4: 17}},
@@ -40,22 +41,13 @@ func places(p numa.Placement) string {
 }
 
 func TestPlace(t *testing.T) {
-	as := func(change func(m *numa.Machine)) *numa.Machine {
-		m := small()
-		change(m)
-		return m
-	}
+	as := func(change func(m *numa.Machine)) *numa.Machine { m := small(); change(m); return m }
 	narrow := as(func(m *numa.Machine) { m.Allowed = numa.SetOf(3, 4, 7) })
-	unknown := as(func(m *numa.Machine) {
-		for i := range m.Nodes {
-			m.Nodes[i].Distances, m.Nodes[i].MemoryBytes = nil, 0
-		}
-	})
-	barred := as(func(m *numa.Machine) {
-		for i := range m.Nodes {
-			m.Nodes[i].Forbidden = true
-		}
-	})
+	unknown, barred := small(), small()
+	for i := range unknown.Nodes {
+		unknown.Nodes[i].Distances, unknown.Nodes[i].MemoryBytes = nil, 0
+		barred.Nodes[i].Forbidden = true
+	}
 	hybrid := as(func(m *numa.Machine) { // node 0 is slow
 		m.Kinds = []numa.Kind{{Name: "fast", CPUs: m.Nodes[1].CPUs}, {Name: "slow", CPUs: m.Nodes[0].CPUs}}
 	})
@@ -104,9 +96,8 @@ func TestPlace(t *testing.T) {
 	try("offline", narrow, numa.List, []int{3, 9}, 2, "CPU 9 does not exist or is offline: choose from 3-4,7")
 	try("not allowed", narrow, numa.List, []int{3, 2}, 2, "CPU 2 may not be used by this process (affinity or cpuset): choose from 3-4,7")
 	try("no CPUs", narrow, numa.List, []int{}, 2, "choose from 3-4,7")
-	for policy, want := range map[numa.Policy]string{numa.Remote: "NUMA node 4, where intermediate buffers lie, has no CPUs", numa.Local: "<nil>"} {
-		contains.All(t, fmt.Sprint(small().OtherMemory(must.Get(small().Place(policy, 2)))), want)
-	}
+	contains.Error(t, small().OtherMemory(must.Get(small().Place(numa.Remote, 2))), "NUMA node 4, where intermediate buffers lie, has no CPUs")
+	check.NoError(t, small().OtherMemory(must.Get(small().Place(numa.Local, 2))), "local")
 	text := must.Get(json.Marshal(must.Get(small().Place(numa.Remote, 2)).Workers[0]))
 	check.Equal(t, string(text), `{"cpu":0,"core":0,"thread":0,"package":0,"node":0,"user_node":0,"intermediate_node":4,"distance":30}`, "a worker")
 }
@@ -160,10 +151,8 @@ func units(m *numa.Machine, policy numa.Policy) (group, unit func(numa.Worker) s
 	all := func(numa.Worker) string { return "" }
 	node := func(w numa.Worker) string { return fmt.Sprint("node ", w.Node) }
 	pack := func(w numa.Worker) string { return fmt.Sprint("package ", w.Package) }
-	complexes := make(map[int]string) // by CPU: the CPUs that share its last-level cache
-	for _, c := range m.CPUs {
-		complexes[c.ID] = fmt.Sprint("CPU ", c.ID)
-	}
+	// By CPU: the CPUs that share its last-level cache.
+	complexes := lists.ToMap(m.CPUs, func(c numa.CPU) (int, string) { return c.ID, fmt.Sprint("CPU ", c.ID) })
 	for _, c := range m.Caches { // levels rise
 		for _, cpu := range c.CPUs {
 			if c.Type != "Instruction" && c.Level <= 3 {
@@ -189,12 +178,8 @@ func units(m *numa.Machine, policy numa.Policy) (group, unit func(numa.Worker) s
 
 // kindOf is the kind of a CPU; "" if all are alike.
 func kindOf(m *numa.Machine, cpu int) string {
-	for _, k := range m.Kinds {
-		if k.CPUs.Contains(cpu) {
-			return k.Name
-		}
-	}
-	return ""
+	k := lists.Find(m.Kinds, func(k numa.Kind) bool { return k.CPUs.Contains(cpu) })
+	return cmp.Or(k, &numa.Kind{}).Name
 }
 
 // TestPlacements checks the properties of every placement, from all CPUs at which it may begin.
@@ -223,9 +208,9 @@ func TestPlacements(t *testing.T) {
 							continue
 						}
 						fewer, err := m.PlaceFrom(start, policy, tau)
-						if err != nil || !slices.Equal(fewer.Workers, p.Workers[:tau]) || fewer.Oversubscribed != (tau > n) {
-							t.Errorf("%d workers are not where the first of %d are: %v", tau, n+3, err)
-						} else if tau <= min(n, 96) {
+						check.Need(t, err == nil && slices.Equal(fewer.Workers, p.Workers[:tau]) && fewer.Oversubscribed == (tau > n),
+							"%d workers are not where the first of %d are: %v", tau, n+3, err)
+						if tau <= min(n, 96) {
 							checkCouples(t, m, fewer)
 						}
 					}
@@ -301,10 +286,9 @@ func checkOrder(t *testing.T, m *numa.Machine, p numa.Placement, start int) {
 		}
 		node = w.Node
 	}
-	if a, b := p.Workers[0], p.Workers[1]; p.Policy != numa.Local && p.Policy != numa.Remote && p.Policy != numa.Spread &&
-		(group(a) != group(b) || unit != nil && unit(a) == unit(b)) {
-		t.Errorf("the first two workers are on CPUs %d and %d", a.ID, b.ID)
-	}
+	a, b := p.Workers[0], p.Workers[1]
+	check.True(t, p.Policy == numa.Local || p.Policy == numa.Remote || p.Policy == numa.Spread || group(a) == group(b) && (unit == nil || unit(a) != unit(b)),
+		"the first two workers are on CPUs %d and %d", a.ID, b.ID)
 }
 
 // checkCouples: couples have the same workers, and as many couples as possible are in one group, in

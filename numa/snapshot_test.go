@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/sysfs"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
@@ -128,10 +129,7 @@ func changes(file, text string, cpu int) map[string]*fstest.MapFile {
 	case strings.HasSuffix(name, "_list"):
 		return map[string]*fstest.MapFile{"is cut": as(own.String()), "is missing": nil, "is no list": as("-")}
 	case strings.HasSuffix(name, "siblings") || strings.HasSuffix(name, "cpus") || name == "shared_cpu_map":
-		words := strings.Split(strings.TrimSpace(text), ",")
-		for i := range words {
-			words[i] = strings.Repeat("0", len(words[i]))
-		}
+		words := lists.Map(strings.Split(strings.TrimSpace(text), ","), func(word string) string { return strings.Repeat("0", len(word)) })
 		if at := len(words) - 1 - cpu/32; at >= 0 {
 			words[at] = fmt.Sprintf("%08x", 1<<(cpu%32))
 		}
