@@ -10,15 +10,7 @@ import (
 
 func TestCurve(t *testing.T) {
 	// Round numbers for calculations by hand.
-	c := &Curve{
-		Sizes: []int{1, 101, 201},
-		Taus:  []int{1, 2, 4},
-		Times: [][]float64{
-			{10, 12, 20},
-			{30, 40, 60},
-			{50, 70, 120},
-		},
-	}
+	c := &Curve{Sizes: []int{1, 101, 201}, Taus: []int{1, 2, 4}, Times: [][]float64{{10, 12, 20}, {30, 40, 60}, {50, 70, 120}}}
 	falling := &Curve{Sizes: []int{1, 2}, Taus: []int{1, 2}, Times: [][]float64{{10, 12}, {8, 6}}}
 	steep := &Curve{Sizes: []int{8}, Taus: []int{1, 2}, Times: [][]float64{{10, 40}}}
 	isolated := &Curve{Sizes: []int{8}, Taus: []int{2}, Times: [][]float64{{10}}}
@@ -48,10 +40,7 @@ func TestCurve(t *testing.T) {
 }
 
 func TestOverhead(t *testing.T) {
-	table := &Table{
-		Transfers: Curve{Sizes: []int{1, 101}, Taus: []int{1}, Times: [][]float64{{1}, {2}}},
-		Overheads: []float64{10, 20},
-	}
+	table := &Table{Transfers: Curve{Sizes: []int{1, 101}, Taus: []int{1}, Times: [][]float64{{1}, {2}}}, Overheads: []float64{10, 20}}
 	for m, want := range map[int]float64{0: 10, 1: 10, 51: 15, 101: 20, 1000: 20} {
 		got, beyond := table.O(m)
 		check.True(t, got == want && beyond == (m > 101), "o(%d) = %v, %v; want %v", m, got, beyond, want)

@@ -63,9 +63,8 @@ func TestTables(t *testing.T) {
 	gamma := must.Get(f.Gamma(""))
 	// The order of the published files, not of the cells.
 	check.Deep(t, []string{gamma.Operators[0].Name, gamma.Operators[1].Name}, []string{"MAX_I", "SUM_R"}, "operators")
-	if v, _ := must.Get(gamma.Operator("sum_r")).At(16384, 2); math.Abs(v-1.6e-6) > 1e-15 {
-		t.Errorf("γ = %v", v)
-	}
+	v, _ := must.Get(gamma.Operator("sum_r")).At(16384, 2)
+	check.True(t, math.Abs(v-1.6e-6) <= 1e-15, "γ = %v", v)
 }
 
 // Without isolated transfers τ = 1 is the setup's own.
@@ -89,13 +88,9 @@ func TestOtherPlacements(t *testing.T) {
 	}
 	check.Equal(t, must.Get(f.Table(Selection{Placement: numa.Remote, OffCache: true})).Overheads[1], 110e-9, "Table")
 	check.Equal(t, len(must.Get(f.Gamma(numa.Remote)).Operators), 2, "Gamma")
-	try := func(f *File, s Selection, want string) {
-		t.Helper()
-		contains.Error(t, must.Err(f.Table(s)), want)
-	}
-	try(f, Selection{Placement: numa.Remote}, "no transfers of ring, placement remote, in cache: the file has ring (placement local, in cache), ring (placement remote, off cache)")
-	try(f, Selection{Setup: "bcast"}, "no transfers of bcast")
-	try(&File{}, Selection{}, "the file has none at all")
+	contains.Error(t, must.Err(f.Table(Selection{Placement: numa.Remote})), "no transfers of ring, placement remote, in cache: the file has ring (placement local, in cache), ring (placement remote, off cache)")
+	contains.Error(t, must.Err(f.Table(Selection{Setup: "bcast"})), "no transfers of bcast")
+	contains.Error(t, must.Err((&File{}).Table(Selection{})), "the file has none at all")
 	contains.Error(t, must.Err(f.Y(Selection{Placement: numa.Remote})), "the file has no y of ring, placement remote")
 }
 
@@ -114,9 +109,7 @@ func TestTableOfAnUnfinishedSweep(t *testing.T) {
 		}
 	}
 	table, err := f.Table(Selection{})
-	if err != nil || !slices.Equal(table.Transfers.Sizes, []int{16384, 32768}) || !errors.Is(table.Lacking, ErrUnfinished) {
-		t.Errorf("%+v, %v", table, err)
-	}
+	check.True(t, err == nil && slices.Equal(table.Transfers.Sizes, []int{16384, 32768}) && errors.Is(table.Lacking, ErrUnfinished), "%+v, %v", table, err)
 }
 
 // Complete operators are available while others are incomplete.
@@ -124,9 +117,8 @@ func TestGammaOfAnUnfinishedSweep(t *testing.T) {
 	f := sparse()
 	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Operator == "MAX_I" && c.Tau == 2 && c.Bytes != 4 })
 	gamma := must.Get(f.Gamma(""))
-	if v, _ := must.Get(gamma.Operator("sum_r")).At(16384, 2); math.Abs(v-1.6e-6) > 1e-15 {
-		t.Errorf("γ of SUM_R = %v", v)
-	}
+	v, _ := must.Get(gamma.Operator("sum_r")).At(16384, 2)
+	check.True(t, math.Abs(v-1.6e-6) <= 1e-15, "γ of SUM_R = %v", v)
 	for op, want := range map[string]string{"max": "the file lacks 2 of 6 γ of MAX_I, of m = 64, 16384 at τ = 2: resume its sweep", "xor": `no γ of operator "xor"; measured are SUM_R`} {
 		contains.Error(t, must.Err(gamma.Operator(op)), want)
 	}
@@ -139,9 +131,8 @@ func TestFill(t *testing.T) {
 	try := func(table *Table, sizes, taus []int, times [][]float64, lacks []string) { // times: ns
 		t.Helper()
 		full, missing, err := table.Fill()
-		if err != nil || !slices.Equal(full.Transfers.Sizes, sizes) || !slices.Equal(full.Transfers.Taus, taus) || !slices.Equal(missing, lacks) {
-			t.Errorf("%+v, missing %q, %v", full, missing, err)
-		}
+		check.True(t, err == nil && slices.Equal(full.Transfers.Sizes, sizes) && slices.Equal(full.Transfers.Taus, taus) && slices.Equal(missing, lacks),
+			"%+v, missing %q, %v", full, missing, err)
 		sameTimes(t, "filled", full.Transfers.Times, times)
 	}
 	try(must.Get(sparse().Table(Selection{})), []int{1, 64, 16384}, []int{1, 2, 3, 4}, [][]float64{{70, 120, 180, 240}, {70, 120, 180, 240}, {2940, 4000, 5000, 6000}},
@@ -179,9 +170,8 @@ func TestImportRoundTrip(t *testing.T) {
 		must.Do(WriteGammaText(&reductions, fitted))
 		names := func(text string) []string { return strings.Fields(strings.Split(text, "\n")[2])[1:] }
 		was := string(gammas[gammaPath])
-		if !slices.Equal(numbers(shm.String()), numbers(string(data))) || !slices.Equal(numbers(reductions.String()), numbers(was)) || !slices.Equal(names(reductions.String()), names(was)) {
-			t.Errorf("%s: other numbers or operators", path)
-		}
+		check.True(t, slices.Equal(numbers(shm.String()), numbers(string(data))) && slices.Equal(numbers(reductions.String()), numbers(was)) && slices.Equal(names(reductions.String()), names(was)),
+			"%s: other numbers or operators", path)
 	}
 }
 
@@ -193,12 +183,7 @@ func TestWriteCSV(t *testing.T) {
 	rows := must.Get(csv.NewReader(&b).ReadAll()) // as many fields in each
 	check.Need(t, len(rows) == 1+len(f.Cells), "%d rows for %d cells", len(rows), len(f.Cells))
 	find := func(kind, setup, tau, m string) string {
-		for _, row := range rows {
-			if row[0] == kind && row[1] == setup && row[4] == tau && row[5] == m {
-				return strings.Join(row, ",")
-			}
-		}
-		return "no such row"
+		return strings.Join(rows[slices.IndexFunc(rows, func(row []string) bool { return row[0] == kind && row[1] == setup && row[4] == tau && row[5] == m })], ",")
 	}
 	for _, tt := range []struct{ got, want string }{
 		{strings.Join(rows[0], ","), "kind,setup,placement,off_cache,tau,m_bytes,operator,variant,n,delay_ns,k,transfers,samples,time_ns,time_lo_ns,time_hi_ns,L_m_ns,L_m_lo_ns,L_m_hi_ns,L_S_ns,L_S_lo_ns,L_S_hi_ns,segments,segment_bytes,transport,buffers"},
@@ -227,9 +212,8 @@ func TestWriteBenchmarks(t *testing.T) {
 	}
 	c := f.Cells[0]
 	got := samples["Transfer/setup=ring/placement=local/cache=in/tau=1/bytes=1"]
-	if len(samples) != len(f.Cells) || len(got) != len(c.Samples) || math.Abs(got[3]-c.Samples[3].NS/2e9) > 1e-5*got[3] {
-		t.Errorf("%d benchmarks for %d cells, samples %v s of %v ns", len(samples), len(f.Cells), got, c.Samples)
-	}
+	check.True(t, len(samples) == len(f.Cells) && len(got) == len(c.Samples) && math.Abs(got[3]-c.Samples[3].NS/2e9) <= 1e-5*got[3],
+		"%d benchmarks for %d cells, samples %v s of %v ns", len(samples), len(f.Cells), got, c.Samples)
 	for _, name := range []string{"Null/setup=isolated/placement=local/cache=in/tau=1", "Gamma/operator=SUM_I/placement=local/cache=in/tau=2/bytes=64",
 		"Prtt/placement=local/cache=in/tau=1/bytes=64/n=10/delay=500"} {
 		check.Equal(t, len(samples[name]), 10, "samples of %s", name)

@@ -54,9 +54,7 @@ func TestOverheadsByLaunches(t *testing.T) {
 		if k.Kind == TransferCell {
 			c.K, c.Transfers = 1, 2
 		}
-		for i := range f.Launches {
-			c.Samples = append(c.Samples, Sample{NS: ns * float64(1+i%3), Launch: int32(i)})
-		}
+		c.Samples = lists.Map(lists.Indices(7), func(i int) Sample { return Sample{NS: ns * float64(1+i%3), Launch: int32(i)} })
 		c.Time = c.Replicates(f).Estimate()
 		f.Cells = append(f.Cells, c)
 	}
@@ -96,8 +94,7 @@ func TestExchangeOverheads(t *testing.T) {
 		f.Cells = slices.DeleteFunc(f.Cells, func(old Cell) bool { return old.Key == c.Key })
 		f.Cells = append(f.Cells, c)
 	}
-	got := f.ExchangeOverheads(Selection{})
-	check.True(t, got == nil, "%+v of a file without exchanges", got)
+	check.Empty(t, f.ExchangeOverheads(Selection{}), "of a file without exchanges")
 	add(TransferCell, Sendrecv, 64, 1, 400)
 	add(TransferCell, Sendrecv, 16384, 2, 4000)
 	add(ExchangeCell, "", 1, 0, 80)

@@ -3,9 +3,11 @@ package params_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
@@ -22,9 +24,7 @@ func TestChannels(t *testing.T) {
 		t.Helper()
 		f := &params.File{Plan: params.Plan{Policies: policies}}
 		f.Provenance.Levels = levels
-		for _, policy := range policies {
-			f.Placements = append(f.Placements, must.Get(m.Place(policy, 16)))
-		}
+		f.Placements = lists.Map(policies, func(policy numa.Policy) numa.Placement { return must.Get(m.Place(policy, 16)) })
 		check.Slices(t, f.Channels(params.Selection{}), want, "%v", policies)
 	}
 	try(m.Levels(m.Allowed), []numa.Policy{numa.Local, numa.AcrossL3, numa.AcrossNodes, numa.AcrossPackages, numa.Remote},
@@ -37,9 +37,8 @@ func TestChannels(t *testing.T) {
 // Launches that began at CPU 8 took 10 % longer than launches at CPU 0.
 func TestFirstCPUs(t *testing.T) {
 	f := &params.File{Plan: params.Plan{Policies: []numa.Policy{numa.Local}}}
-	for i := range 4 {
-		f.Launches = append(f.Launches, params.Launch{Began: "2026-01-02T03:04:05Z", FirstCPU: i % 2 * 8})
-	}
+	launches := []params.Launch{{Began: "2026-01-02T03:04:05Z"}, {Began: "2026-01-02T03:04:05Z", FirstCPU: 8}}
+	f.Launches = slices.Repeat(launches, 2)
 	for bytes := range 5 {
 		ns := 100 * float64(bytes+1)
 		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: params.Ring, Placement: numa.Local, Tau: 2, Bytes: bytes + 1}, K: 1, Transfers: 2,
@@ -50,13 +49,10 @@ func TestFirstCPUs(t *testing.T) {
 	must.Do(f.Write(&text))
 	f = must.Get(params.Read(&text, "f"))
 	got := f.FirstCPUs()
-	if len(got) != 2 || got[0].CPU != 0 || got[1].CPU != 8 || got[0].Ratio.N != 2 || fmt.Sprintf("%.3f %.3f", got[0].Ratio.Center, got[1].Ratio.Center) != "1.000 1.100" {
-		t.Errorf("%+v", got)
-	}
+	check.True(t, len(got) == 2 && got[0].CPU == 0 && got[1].CPU == 8 && got[0].Ratio.N == 2 && fmt.Sprintf("%.3f %.3f", got[0].Ratio.Center, got[1].Ratio.Center) == "1.000 1.100",
+		"%+v", got)
 	f.Launches[1].Relative = map[numa.Policy]float64{"nowhere": 1}
 	contains.Error(t, f.Validate(), "nowhere")
-	for i := range f.Launches {
-		f.Launches[i].FirstCPU = 8
-	}
+	f.Launches = slices.Repeat(launches[1:], 4)
 	check.Empty(t, f.FirstCPUs(), "of launches that all began at one CPU")
 }

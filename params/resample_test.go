@@ -10,8 +10,7 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// Launches are drawn whole: cells with equal times in each launch stay equal. Of several sessions whole ones are
-// drawn.
+// Launches are drawn whole: cells with equal times in each launch stay equal. Of several sessions whole ones are drawn.
 func TestResampled(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, each := range []int{6, 2} { // launches of a session
@@ -27,14 +26,11 @@ func TestResampled(t *testing.T) {
 		for range 50 {
 			drawn := f.Resampled(random)
 			a, b, old := drawn.Cells[0].Time.Center, drawn.Cells[1].Time.Center, drawn.Cells[2].Time.Center
-			if len(drawn.Launches) != 6 || len(drawn.Cells[0].Samples) != 6 || a != b || old != 8 {
-				t.Fatalf("centres %g, %g and, without launches, %g of %+v", a, b, old, drawn)
-			}
+			check.Need(t, len(drawn.Launches) == 6 && len(drawn.Cells[0].Samples) == 6 && a == b && old == 8,
+				"centres %g, %g and, without launches, %g of %+v", a, b, old, drawn)
 			must.Do(drawn.checkCell(&drawn.Cells[0]))
 			for _, session := range drawn.Cells[0].Replicates(drawn) {
-				if each == 2 && (len(session) != 2 || session[0] != session[1]-1) {
-					t.Fatalf("a session of %v", session)
-				}
+				check.Need(t, each != 2 || len(session) == 2 && session[0] == session[1]-1, "a session of %v", session)
 			}
 			centers[a] = true
 		}

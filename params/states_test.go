@@ -11,15 +11,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
-// moved is a file of two sessions of a machine whose host moves two CPUs: a flag between them takes 60 ns in
-// the first half of each launch and 240 ns in the second, a transfer 500 and 1500 ns. A copy by one worker takes
-// 100 ns.
+// moved is a file of two sessions of a machine whose host moves two CPUs: a flag between them takes 60 ns in the first
+// half of each launch and 240 ns in the second, a transfer 500 and 1500 ns. A copy by one worker takes 100 ns.
 func moved(t *testing.T) *File {
 	t.Helper()
 	f := reread(t, []byte(good))
@@ -115,21 +115,16 @@ func TestLessByState(t *testing.T) {
 func TestThroughout(t *testing.T) {
 	f := moved(t)
 	states := f.Sort()
-	for _, bytes := range []int{64, 1024} {
-		c := f.Cells[0]
-		c.Bytes = bytes
-		f.Cells = append(f.Cells, c)
-	}
+	small, middle := f.Cells[0], f.Cells[0]
+	small.Bytes, middle.Bytes = 64, 1024
 	partial := f.Cells[0]
 	partial.Bytes, partial.Samples = 4096, states.In(&partial, 1)[:1]
-	f.Cells = append(f.Cells, partial)
-	if kept := f.Throughout().Cells; len(kept) != len(f.Cells)-1 || slices.ContainsFunc(kept, func(c Cell) bool { return c.Bytes == partial.Bytes }) {
-		t.Errorf("%d of %d cells", len(kept), len(f.Cells))
-	}
+	f.Cells = append(f.Cells, small, middle, partial)
+	kept := f.Throughout().Cells
+	check.True(t, len(kept) == len(f.Cells)-1 && !slices.ContainsFunc(kept, func(c Cell) bool { return c.Bytes == partial.Bytes }),
+		"%d of %d cells", len(kept), len(f.Cells))
 	for _, c := range f.byState() {
-		if c.Bytes == partial.Bytes && (c.State == nil || !near(c.NS, 240, 0.1)) {
-			t.Errorf("a cell in the state of 240 ns has %+v", c.State)
-		}
+		check.True(t, c.Bytes != partial.Bytes || c.State != nil && near(c.NS, 240, 0.1), "a cell in the state of 240 ns has %+v", c.State)
 	}
 	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Bytes == 1024 || c.Bytes == 64 })
 	check.Equal(t, len(f.Throughout().Cells), len(f.Cells), "cells where one alone has both states")
@@ -194,12 +189,10 @@ func TestStatesOfPairs(t *testing.T) {
 	}
 	p := must.Get(f.Pairs())
 	for _, pair := range p.Pairs {
-		near := nears[[2]int{pair.From, pair.To}]
-		if share := float64(near) / 80; math.Abs(pair.Times[0].Center/(share*60+(1-share)*240)-1) > 0.02 || (len(pair.States) == 2) != (near > 0) {
-			t.Errorf("%+v, near in %g of the time", pair, share)
-		} else if near > 0 && (math.Abs(pair.States[0].Share-share) > 0.01 || math.Abs(pair.States[0].Times[0].Center/60-1) > 0.02 || math.Abs(pair.States[1].Times[0].Center/240-1) > 0.02) {
-			t.Errorf("%+v, near in %g of the time", pair.States, share)
-		}
+		share := float64(nears[[2]int{pair.From, pair.To}]) / 80
+		check.Need(t, near(pair.Times[0].Center, share*60+(1-share)*240, 0.02) && (len(pair.States) == 2) == (share > 0), "%+v, near in %g of the time", pair, share)
+		check.True(t, share == 0 || math.Abs(pair.States[0].Share-share) <= 0.01 && near(pair.States[0].Times[0].Center, 60, 0.02) && near(pair.States[1].Times[0].Center, 240, 0.02),
+			"%+v, near in %g of the time", pair.States, share)
 	}
 }
 
@@ -207,8 +200,7 @@ func TestStatesOfPairs(t *testing.T) {
 func TestCycle(t *testing.T) {
 	for want, same := range map[string][][]int{
 		"[]": {nil}, "[3]": {{3}}, "[1 3]": {{1, 3}, {3, 1}},
-		"[1 3 7 5]": {{1, 3, 7, 5}, {7, 5, 1, 3}, {5, 7, 3, 1}, {3, 1, 5, 7}},
-		"[1 5 3 7]": {{1, 5, 3, 7}, {7, 3, 5, 1}},
+		"[1 3 7 5]": {{1, 3, 7, 5}, {7, 5, 1, 3}, {5, 7, 3, 1}, {3, 1, 5, 7}}, "[1 5 3 7]": {{1, 5, 3, 7}, {7, 3, 5, 1}},
 	} {
 		for _, cpus := range same {
 			check.Equal(t, fmt.Sprint(Cycle(cpus)), want, "%v", cpus)
@@ -223,16 +215,9 @@ func TestSortTakesCPUsOfACellTogether(t *testing.T) {
 	c := Cell{Key: Key{Kind: TransferCell, Setup: Ring, Placement: numa.Local, Tau: 2, Bytes: 8192}}
 	looks := make(map[int32][]Sample)
 	for launch := range 20 {
-		cpus, flag := []int{2, 3}, 450.
-		if launch%2 == 0 {
-			if cpus = []int{0, 1}; launch%4 == 0 {
-				flag = 93
-			}
-		}
+		cpus, flag := [][]int{{0, 1}, {2, 3}}[launch%2], []float64{93, 450, 450, 450}[launch%4]
 		w := f.Watch(0, cpus)
-		for range 3 {
-			looks[w] = append(looks[w], Sample{Launch: int32(launch), At: float32(launch), Before: float32(flag), After: float32(flag)})
-		}
+		looks[w] = append(looks[w], slices.Repeat([]Sample{{Launch: int32(launch), At: float32(launch), Before: float32(flag), After: float32(flag)}}, 3)...)
 		c.Samples = append(c.Samples, Sample{Launch: int32(launch), NS: 3 * flag, Watch: w, Before: float32(flag), After: float32(flag)})
 	}
 	f.Cells = []Cell{c}
@@ -264,5 +249,98 @@ func TestFewLooks(t *testing.T) {
 	}
 	for _, state := range s.watches[1].States {
 		check.Near(t, state.Share, 0.5, 0.01, "share of %+v", state)
+	}
+}
+
+// slowedFile has a cell of two workers on CPUs whose sums take 8.3 to 8.33 ns. Something slows a core during a
+// share of its samples, which take 1.4 times as long.
+func slowedFile(share float64) *File {
+	f := &File{Plan: Plan{Setups: []string{Ring}, SegmentBytes: 8192, Segments: 2}}
+	random := rand.New(rand.NewPCG(1, uint64(100*share)))
+	c := Cell{Key: Key{Kind: TransferCell, Setup: Ring, Placement: "local", Tau: 2, Bytes: 8192}, K: 1, Transfers: 2}
+	watch := f.Watch(0, []int{0, 1})
+	for launch := range 24 {
+		f.Launches = append(f.Launches, Launch{Began: "2026-11-21T20:15:00Z"})
+		for range 12 {
+			s := Sample{NS: 700 + 10*random.NormFloat64(), Launch: int32(launch), Watch: watch, Before: 60, After: 61, Computed: float32(8.3 + 0.03*random.Float64())}
+			if random.Float64() < share {
+				s.NS, s.Computed = 1.4*s.NS, float32(9.9+6*random.Float64())
+			}
+			c.Samples = append(c.Samples, s)
+		}
+	}
+	f.Cells = []Cell{c}
+	return f
+}
+
+// States with a slowed core have their own times, and the cell has the mean by shares. SumsAlone shows that a core was
+// slowed all the time. Two workers on one core slow each other equally all the time, which is no slowed state. Sums
+// without a sharp lower edge, as with a varying clock, are no evidence for one, either, unless SumsAlone is known.
+func TestSlowedIsAState(t *testing.T) {
+	for _, tt := range []struct {
+		share, alone  float64
+		least, spread float64 // of sums, instead; 0: as they are
+		states        int
+		slowed        float64 // share of slowed states
+	}{
+		{0, 0, 0, 0, 0, 0}, {0.01, 0, 0, 0, 0, 0}, {0.3, 0, 0, 0, 2, 0.3}, {0.6, 0, 0, 0, 2, 0.6}, {0.94, 0, 0, 0, 2, 0.94},
+		{1, 0, 0, 0, 0, 0}, // there are no undisturbed sums to compare with
+		{1, 8.5, 0, 0, 1, 1}, {0.99, 8.5, 0, 0, 1, 1}, {0, 8.5, 0, 0, 0, 0}, {0.3, 8.5, 0, 0, 2, 0.3},
+		{0, 8.5, 14, 0.4, 0, 0}, {0, 0, 8.3, 0.3 * 8.3, 0, 0}, {0, 8.5, 8.3, 0.3 * 8.3, 2, 0.67},
+		{0, 8.5, 6.9, 0.3 * 6.9, 2, 0.67}, {0, 0, 6.9, 0.3 * 6.9, 0, 0}, // a core that computes more at once
+	} {
+		f := slowedFile(tt.share)
+		f.Provenance.SumsAlone = tt.alone
+		for i := range f.Cells[0].Samples {
+			if s := &f.Cells[0].Samples[i]; tt.least > 0 {
+				s.Computed = float32(tt.least + tt.spread*float64(i*89%288)/288)
+			}
+		}
+		f.FindStates(0, f.Looks())
+		f.Cells[0].Time = f.Sort().Estimate(&f.Cells[0])
+		states := f.States()
+		slowed := lists.Sum(lists.Filter(states, func(s State) bool { return s.Slow > 0 }), func(s State) float64 { return s.Share })
+		check.True(t, len(states) == tt.states && near(1+slowed, 1+tt.slowed, 0.05) && near(f.Cells[0].Time.Center, 700*(1+0.4*tt.share), 0.03),
+			"%+v: %+v, %v", tt, states, f.Cells[0].Time)
+		for i := range states {
+			want := 700.
+			if states[i].Slow > 0 {
+				want = 980
+			}
+			in := must.Get(f.InState(2, states[i]))
+			e := in.Cells[0].Time
+			check.True(t, tt.least != 0 || e.Known() && near(e.Center, want, 0.02), "%+v: %v in %s, want %g", tt, e, states[i].Name(), want)
+		}
+		again := reread(t, written(t, f)).States()
+		check.True(t, slices.Equal(again, states) && (len(states) != 2 || !states[0].Same(states[1])), "%+v: %+v, was %+v", tt, again, states)
+	}
+}
+
+// Cores that are undisturbed in 2 % of the looks show that all others were slowed, however much.
+func TestSeldomUndisturbed(t *testing.T) {
+	f := slowedFile(0)
+	f.Provenance.SumsAlone = 8.5
+	for i := range f.Cells[0].Samples {
+		computed := &f.Cells[0].Samples[i].Computed
+		if *computed = float32(8.2 + 4*float64(i*89%288)/288); i%48 == 0 {
+			*computed = 5.7
+		}
+	}
+	f.FindStates(0, f.Looks())
+	states := f.States()
+	check.True(t, len(states) == 1 && states[0].Slow != 0 && states[0].Share == 1, "%+v, want one slowed state", states)
+}
+
+// Sessions share states; moving CPUs have two states for each flag if they are slowed.
+func TestSlowedOfSessions(t *testing.T) {
+	f := slowedFile(0.3)
+	f.FindStates(0, f.Looks())
+	f.Watches = append(f.Watches, Watch{Session: 1, CPUs: []int{0, 1}, States: []State{{NS: 240, Share: 0.5}, {NS: 240, Share: 0.5, Slow: 10}}})
+	states := f.States()
+	check.Need(t, len(states) == 4 && states[1].Slow != 0 && states[2].Slow == 0 && states[2].Above == states[3].Above && near(states[2].NS, 240, 0.01),
+		"%+v", states)
+	w := Watch{States: states}
+	for want, look := range [][2]float64{{60, 8.3}, {60, 12}, {240, 0}, {240, 12}} {
+		check.Equal(t, w.At(look[0], look[1]), want, "state of a look of %v", look)
 	}
 }

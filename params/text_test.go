@@ -3,12 +3,15 @@ package params
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
@@ -96,9 +99,8 @@ func TestReadTextRefuses(t *testing.T) {
 func TestReadGammaText(t *testing.T) {
 	for _, text := range []string{smallGamma, strings.NewReplacer("\n", "\r\n", "#m:", "#m", "#tau_op:", "#max_ops", "#m\tmax", "#size\tmax").Replace(smallGamma)} {
 		g := must.Get(ReadGammaText(strings.NewReader(text), "gamma.txt"))
-		if got, beyond := must.Get(g.Operator("sum")).At(34, 7); beyond || !near(got, 0.3, 1e-9) {
-			t.Errorf("γ(34) of sum = %v, %v; want 0.3, half way between 4 and 64", got, beyond)
-		}
+		got, beyond := must.Get(g.Operator("sum")).At(34, 7)
+		check.True(t, !beyond && near(got, 0.3, 1e-9), "γ(34) of sum = %v, %v; want 0.3, half way between 4 and 64", got, beyond)
 	}
 	for _, tt := range []struct{ old, new, says string }{
 		{"#tau_op:", "#tau", `g:2: "#tau\t2", want "#max_ops<TAB>number"`},
@@ -119,9 +121,7 @@ func TestReadTextRefusesEveryTruncation(t *testing.T) {
 			if gamma {
 				_, err = ReadGammaText(strings.NewReader(text[:i]), "f")
 			}
-			if strings.TrimSpace(text[i:]) != "" && err == nil {
-				t.Errorf("%q was read", text[:i])
-			}
+			check.True(t, strings.TrimSpace(text[i:]) == "" || err != nil, "%q was read", text[:i])
 		}
 	}
 }
@@ -153,43 +153,21 @@ func TestReadTextWithoutLineEnd(t *testing.T) {
 
 // A read error is not mistaken for the end of the file.
 func TestReadTextReportsReadErrors(t *testing.T) {
-	r := io.MultiReader(strings.NewReader(small), failing{})
+	r := io.MultiReader(strings.NewReader(small), iotest.ErrReader(errors.New("disk on fire")))
 	contains.Error(t, must.Err(ReadText(r, "f")), "f:6: disk on fire")
 }
 
-type failing struct{}
-
-func (failing) Read([]byte) (int, error) { return 0, os.NewSyscallError("disk on fire", os.ErrInvalid) }
-
 // numbers are the numbers outside comments, without trailing zeros.
 func numbers(text string) []string {
-	var all []string
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		for _, cell := range strings.Fields(line) {
-			if strings.Contains(cell, ".") {
-				cell = strings.TrimRight(cell, "0")
-			}
-			all = append(all, cell)
-		}
-	}
-	return all
+	text = regexp.MustCompile("(?m)^#.*").ReplaceAllString(text, "")
+	return strings.Fields(regexp.MustCompile(`(\.\S*?)0+(\s|$)`).ReplaceAllString(text, "$1$2"))
 }
 
 func TestWriteTextRefuses(t *testing.T) {
 	good := func() *Table {
-		return &Table{
-			Transfers: Curve{Sizes: []int{1, 2}, Taus: []int{1, 2}, Times: [][]float64{{1, 2}, {3, 4}}},
-			Overheads: []float64{0, 0},
-		}
+		return &Table{Transfers: Curve{Sizes: []int{1, 2}, Taus: []int{1, 2}, Times: [][]float64{{1, 2}, {3, 4}}}, Overheads: []float64{0, 0}}
 	}
-	table := func(spoil func(*Table)) error {
-		t := good()
-		spoil(t)
-		return WriteText(io.Discard, t)
-	}
+	table := func(spoil func(*Table)) error { t := good(); spoil(t); return WriteText(io.Discard, t) }
 	a := Operator{"a", Curve{Sizes: []int{1}, Times: [][]float64{{1}}}}
 	b := Operator{"b", Curve{Sizes: []int{2}, Times: [][]float64{{1}}}}
 	c := Operator{"c", Curve{Sizes: []int{1}, Taus: []int{2}, Times: [][]float64{{1}}}}
@@ -220,9 +198,7 @@ func FuzzReadText(f *testing.F) {
 		table, err := ReadText(bytes.NewReader(data), "f")
 		g, failed := ReadGammaText(bytes.NewReader(data), "f")
 		for _, err := range []error{err, failed} {
-			if err != nil && !strings.HasPrefix(err.Error(), "f:") {
-				t.Errorf("error without file and line: %v", err)
-			}
+			check.True(t, err == nil || strings.HasPrefix(err.Error(), "f:"), "error without file and line: %v", err)
 		}
 		var first, second bytes.Buffer
 		if err == nil && table.Transfers.Sizes[0] == 1 {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/strided"
 )
 
@@ -33,12 +34,9 @@ func TestNamed(t *testing.T) {
 		k := Key{Kind: tt.kind}.Named(tt.text)
 		check.Equal(t, k.Variant, tt.want, "%s %q", tt.kind, tt.text)
 		check.Equal(t, k.VariantName(), tt.text, "%s: written", tt.kind)
-		text, err := json.Marshal(k)
 		var again Key
-		if err == nil {
-			err = json.Unmarshal(text, &again)
-		}
-		check.True(t, err == nil && again == k, "%s is %+v, %v", text, again, err)
+		must.Do(json.Unmarshal(must.Get(json.Marshal(k)), &again))
+		check.Equal(t, again, k, "%s, written and read", k)
 	}
 }
 
