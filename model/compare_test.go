@@ -5,17 +5,15 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
 func TestCheapest(t *testing.T) {
 	costs := func(fs ...func(m float64) float64) func(int) ([]Cost, error) {
-		return func(m int) (cs []Cost, err error) {
-			for _, f := range fs {
-				cs = append(cs, Cost{Seconds: f(float64(m)), Extrapolated: m > 4<<20})
-			}
-			return cs, nil
+		return func(m int) ([]Cost, error) {
+			return lists.Map(fs, func(f func(float64) float64) Cost { return Cost{Seconds: f(float64(m)), Extrapolated: m > 4<<20} }), nil
 		}
 	}
 	constant := func(v float64) func(float64) float64 { return func(float64) float64 { return v } }
@@ -49,12 +47,10 @@ func TestCheapest(t *testing.T) {
 		{8000, 12287, []int{0}, 1e9, false, false}, {12288, 32768, []int{1}, 2, false, false}})
 	try("beyond the tables", 4<<20, 8<<20, 0, costs(constant(1)), []Interval{{4 << 20, 8 << 20, []int{0}, 1, true, false}})
 	try("a single size", 7, 7, 0, costs(linear, constant(1)), []Interval{{7, 7, []int{1}, 7, false, false}})
-	try("unknown in between", 1, 100, 0, func(m int) ([]Cost, error) {
-		return []Cost{{Seconds: 1}, {Seconds: 2, Unknown: m > 10 && m < 20}}, nil
-	}, []Interval{{1, 10, []int{0}, 2, false, false}, {From: 11, To: 19, Advantage: 1, Unknown: true}, {20, 100, []int{0}, 2, false, false}})
-	try("unknown at first", 1, 100, 0, func(m int) ([]Cost, error) {
-		return []Cost{{Seconds: 1, Unknown: m < 20}, {Seconds: 2}}, nil
-	}, []Interval{{From: 1, To: 19, Advantage: 1, Unknown: true}, {20, 100, []int{0}, 2, false, false}})
+	between := func(m int) ([]Cost, error) { return []Cost{{Seconds: 1}, {Seconds: 2, Unknown: m > 10 && m < 20}}, nil }
+	try("unknown in between", 1, 100, 0, between, []Interval{{1, 10, []int{0}, 2, false, false}, {From: 11, To: 19, Advantage: 1, Unknown: true}, {20, 100, []int{0}, 2, false, false}})
+	first := func(m int) ([]Cost, error) { return []Cost{{Seconds: 1, Unknown: m < 20}, {Seconds: 2}}, nil }
+	try("unknown at first", 1, 100, 0, first, []Interval{{From: 1, To: 19, Advantage: 1, Unknown: true}, {20, 100, []int{0}, 2, false, false}})
 	failure := errors.New("no γ")
 	check.Equal(t, must.Err(Cheapest(1, 10, 0, func(int) ([]Cost, error) { return nil, failure })), failure, "error")
 }

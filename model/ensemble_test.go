@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
@@ -28,10 +29,9 @@ func launched(f *params.File, sessions, launches int, noise float64) {
 	for i := range f.Cells {
 		c := &f.Cells[i]
 		ns := c.Time.Center
-		c.Samples = nil
-		for l := range f.Launches {
-			c.Samples = append(c.Samples, params.Sample{NS: ns * slow[l] * math.Exp(noise*random.NormFloat64()), Launch: int32(l)})
-		}
+		c.Samples = lists.Map(lists.Indices(len(f.Launches)), func(l int) params.Sample {
+			return params.Sample{NS: ns * slow[l] * math.Exp(noise*random.NormFloat64()), Launch: int32(l)}
+		})
 		c.Time = c.Replicates(f).Estimate()
 	}
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A broadcast among four ranks, of which two messages at a time share the channel in
-// its second stage.
+// A broadcast among four ranks, of which two messages at a time share the channel in its second stage.
 func Example() {
 	machine := &params.Table{ // L(m,τ) of messages of 8 KB, and o(m), in seconds
 		Transfers: params.Curve{Sizes: []int{8192}, Taus: []int{1, 2, 4}, Times: [][]float64{{1e-6, 1.25e-6, 2e-6}}},

@@ -82,12 +82,10 @@ func TestFootprint(t *testing.T) {
 	try(slower, 1<<20, 2000, 1000+(32000.-1000)/7)                      // up to the largest size measured
 	try([][]float64{{1000}, {2000}, {2000}, {2000}}, 16000, 2000, 2000) // no less than the copy by itself
 	s := schedule(t, "allgather:two-proc", collective.Call{P: 2, M: 1000})
-	if got := buffered(s, 3000, 600).bytes; got != 4200 {
-		t.Errorf("ranks of an allgather of two send 1000 bytes, receive 2000, fill a buffer of 600 and empty another, in all %d", got)
-	}
-	if got, lone := footprintOf(s).bytes, footprintOf(alone(1000)).bytes; got != 4000 || lone != 0 {
-		t.Errorf("ranks of an allgather of two send 1000 bytes, receive 2000 and read 1000, in all %d; of a lone message %d, want 0: unknown", got, lone)
-	}
+	check.Equal(t, buffered(s, 3000, 600).bytes, 4200, "ranks of an allgather of two send 1000 bytes, receive 2000, fill a buffer of 600 and empty another, in all")
+	got, lone := footprintOf(s).bytes, footprintOf(alone(1000)).bytes
+	check.True(t, got == 4000 && lone == 0,
+		"ranks of an allgather of two send 1000 bytes, receive 2000 and read 1000, in all %d; of a lone message %d, want 0: unknown", got, lone)
 }
 
 // The messages of a stage decide its channel: one way, exchanges, and exchanges between caches of temporary
@@ -104,14 +102,10 @@ func TestCachedInTheCall(t *testing.T) {
 		}
 		m := TauLop{Channels: withChannels(plain{}.L, channels...), Reductions: plain{}, Segment: 1000, Call: s}
 		c := priced(t, m, s)
-		rest := c.Formula()
+		rest, found := c.Formula(), true
 		for _, want := range terms {
-			_, after, found := strings.Cut(rest, want)
-			if !found {
-				t.Errorf("%s, P = %d: %s; want %q in this order", name, p, c.Formula(), terms)
-				break
-			}
-			rest = after
+			_, rest, found = strings.Cut(rest, want)
+			check.Need(t, found, "%s, P = %d: %s; want %q in this order", name, p, c.Formula(), terms)
 		}
 	}
 	try("bcast:binomial", 2, false, []string{"L→("})

@@ -20,15 +20,8 @@ import (
 // message, and 80 % of the bytes' time to a single copy.
 func levelled(fanout bool) *params.File {
 	f := &params.File{}
-	groups := func(of int) (all []numa.CPUSet) {
-		for core := 0; core < 16; core += of {
-			var set numa.CPUSet
-			for i := range of {
-				set = append(set, core+i)
-			}
-			all = append(all, set)
-		}
-		return all
+	groups := func(of int) []numa.CPUSet {
+		return lists.Map(lists.Indices(16/of), func(i int) numa.CPUSet { return lists.Indices(16)[i*of : (i+1)*of] })
 	}
 	f.Provenance.Levels = numa.Levels{{Name: "same_numa", Groups: groups(4)}, {Name: "same_node", Groups: groups(16)}, {Name: "other_node"}}
 	for i, l := range f.Provenance.Levels {
@@ -94,9 +87,8 @@ func TestHierarchyOfMessages(t *testing.T) {
 			want := 200 + 0.5*float64(m)
 			for _, name := range []string{"bcast:linear", "bcast:binomial", "bcast:chain"} {
 				got := costOf(t, p, name, collective.Call{P: 2, M: m, Chunk: m})
-				if !near(got.Seconds*1e9, want) || !near(got.Mean*1e9, want) && m >= usualSingleCopy {
-					t.Errorf("%s of %d bytes, fan-out %v: %g and on average %g ns, want %g", name, m, fanout, got.Seconds*1e9, got.Mean*1e9, want)
-				}
+				check.True(t, near(got.Seconds*1e9, want) && (near(got.Mean*1e9, want) || m < usualSingleCopy),
+					"%s of %d bytes, fan-out %v: %g and on average %g ns, want %g", name, m, fanout, got.Seconds*1e9, got.Mean*1e9, want)
 			}
 		}
 	}
@@ -124,9 +116,9 @@ func TestHierarchyBounds(t *testing.T) {
 				c := h.class(level, m, false, 1)
 				one := c.transfer(1)
 				for tau := 1; tau < 40; tau++ {
-					if l := c.transfer(tau); l < one || l > float64(tau)*one*(1+1e-9) || l < c.transfer(max(1, tau-1)) {
-						t.Errorf("level %d, %d bytes: L(m,%d) = %g, L(m,1) = %g", level, m, tau, l, one)
-					}
+					l := c.transfer(tau)
+					check.True(t, l >= one && l <= float64(tau)*one*(1+1e-9) && l >= c.transfer(max(1, tau-1)),
+						"level %d, %d bytes: L(m,%d) = %g, L(m,1) = %g", level, m, tau, l, one)
 				}
 			}
 		}
@@ -149,13 +141,11 @@ func TestHierarchyOfAll(t *testing.T) {
 					}
 					c := priced(t, p, s)
 					sum := lists.Sum(c.Terms, func(t Term) float64 { return t.Times * t.Seconds })
-					if !near(sum, c.Seconds) || !(c.Seconds >= 0) || math.IsInf(c.Seconds, 0) || c.Mean > c.Seconds*(1+1e-9) && a.Collective != collective.Barrier {
-						t.Errorf("%v, P = %d, m = %d: %g s, on average %g, and its terms are %g", a, ranks, m, c.Seconds, c.Mean, sum)
-					}
+					check.True(t, near(sum, c.Seconds) && c.Seconds >= 0 && !math.IsInf(c.Seconds, 0) && (c.Mean <= c.Seconds*(1+1e-9) || a.Collective == collective.Barrier),
+						"%v, P = %d, m = %d: %g s, on average %g, and its terms are %g", a, ranks, m, c.Seconds, c.Mean, sum)
 					// The order of messages at a receiver may change with m.
-					if c.Seconds < before*0.98 && (m < usualSingleCopy || m > 4*usualSingleCopy*ranks) {
-						t.Errorf("%v, P = %d, m = %d: %g s, and a smaller message takes %g", a, ranks, m, c.Seconds, before)
-					}
+					check.True(t, c.Seconds >= before*0.98 || m >= usualSingleCopy && m <= 4*usualSingleCopy*ranks,
+						"%v, P = %d, m = %d: %g s, and a smaller message takes %g", a, ranks, m, c.Seconds, before)
 					before = c.Seconds
 					for _, step := range s.Steps() {
 						if step.Pattern != collective.OneWay && step.Pattern != collective.Exchange {
@@ -166,9 +156,9 @@ func TestHierarchyOfAll(t *testing.T) {
 							if msg.From/16 == msg.To/16 {
 								level = int(h.levelOf[msg.From%16][msg.To%16])
 							}
-							if alone := h.class(level, msg.Bytes(), false, 1).alone; c.Seconds < alone*(1-1e-9) {
-								t.Fatalf("%v, P = %d, m = %d: %g s, and a message of %d bytes alone is %g", a, ranks, m, c.Seconds, msg.Bytes(), alone)
-							}
+							alone := h.class(level, msg.Bytes(), false, 1).alone
+							check.Need(t, c.Seconds >= alone*(1-1e-9),
+								"%v, P = %d, m = %d: %g s, and a message of %d bytes alone is %g", a, ranks, m, c.Seconds, msg.Bytes(), alone)
 						}
 					}
 				}
@@ -184,9 +174,8 @@ func TestHierarchyGatherOfTwoNodes(t *testing.T) {
 	const m = 1 << 20
 	s := schedule(t, "gather:linear", collective.Call{P: 4, M: m})
 	for _, msg := range must.Get(p.levels.simulate(s, math.Inf(1))).messages {
-		if msg.from == 1 && !near((msg.ended-msg.began)*1e9, 200+0.5*m) {
-			t.Errorf("a copy within the node takes %g ns beside those of the network, want %g", (msg.ended-msg.began)*1e9, 200+0.5*m)
-		}
+		check.True(t, msg.from != 1 || near((msg.ended-msg.began)*1e9, 200+0.5*m),
+			"a copy within the node takes %g ns beside those of the network, want %g", (msg.ended-msg.began)*1e9, 200+0.5*m)
 	}
 }
 
@@ -196,9 +185,8 @@ func TestAdapters(t *testing.T) {
 	m := &messageClass{handling: 1, adapterTime: 3}
 	try := func(from, to *adapter, start, want float64) {
 		t.Helper()
-		if got := from.pass(to, m, start); got != want {
-			t.Errorf("a message of %g begins at %g, want %g", start, got, want)
-		}
+		got := from.pass(to, m, start)
+		check.True(t, got == want, "a message of %g begins at %g, want %g", start, got, want)
 	}
 	try(&a, &b, 0, 0)
 	try(&b, &a, 0, 1)
@@ -284,16 +272,14 @@ func late(level string, latency float64) *params.File {
 	return f
 }
 
-// Messages of senders that wait are buffered up to the size where ping-pongs become single copies, between
-// nodes, too.
+// Messages of senders that wait are buffered up to the size where ping-pongs become single copies, between nodes, too.
 func TestHierarchyOfRendezvous(t *testing.T) {
 	h := predictorOf(t, late("same_numa", 200), Choice{}).levels
 	check.Equal(t, h.Rendezvous, 256<<10, "rendezvous")
 	check.Equal(t, h.SingleCopy, usualSingleCopy, "single copy")
 	for waits, least := range map[bool]int{true: 256 << 10, false: usualSingleCopy} {
-		if h.class(h.network, least/2, waits, 1).singleCopy || !h.class(h.network, least, waits, 1).singleCopy {
-			t.Errorf("waits %t: no single copies from %d bytes on", waits, least)
-		}
+		check.True(t, !h.class(h.network, least/2, waits, 1).singleCopy && h.class(h.network, least, waits, 1).singleCopy,
+			"waits %t: no single copies from %d bytes on", waits, least)
 	}
 }
 
@@ -308,10 +294,8 @@ func TestHierarchyOfChunks(t *testing.T) {
 // Costs of calls in ns, where T(0) is a byte's.
 func TestHierarchyCosts(t *testing.T) {
 	apart, network, rendezvous := levelled(false), levelled(false), late("same_node", 400)
-	apart.Provenance.Levels[0].Groups = nil // each core in a NUMA node of its own
-	for core := range 16 {
-		apart.Provenance.Levels[0].Groups = append(apart.Provenance.Levels[0].Groups, numa.CPUSet{core})
-	}
+	// Each core in a NUMA node of its own.
+	apart.Provenance.Levels[0].Groups = lists.Map(lists.Indices(16), func(core int) numa.CPUSet { return numa.CPUSet{core} })
 	network.Provenance.Levels = network.Provenance.Levels[2:]
 	const (
 		kib, mib       = 1 << 10, 1 << 20

@@ -8,24 +8,24 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
+// tableOf has L(m,τ) = m·τ times a byte's time, of two sizes and two τ, and one o.
+func tableOf(least, most int, perByte, o float64) *params.Table {
+	short, long := float64(least)*perByte, float64(most)*perByte
+	return &params.Table{Overheads: []float64{o, o},
+		Transfers: params.Curve{Sizes: []int{least, most}, Taus: []int{1, 2}, Times: [][]float64{{short, 2 * short}, {long, 2 * long}}}}
+}
+
 // smallTables have two sizes, two τ, and a γ that falls between the sizes.
 func smallTables() (*params.Table, *params.Gamma) {
-	return &params.Table{
-			Transfers: params.Curve{Sizes: []int{1, 11}, Taus: []int{1, 2}, Times: [][]float64{{10, 20}, {110, 220}}},
-			Overheads: []float64{1, 1},
-		}, &params.Gamma{Operators: []params.Operator{
-			{Name: "sum", Curve: params.Curve{Sizes: []int{4, 11}, Times: [][]float64{{50}, {30}}}},
-			{Name: "max", Curve: params.Curve{Sizes: []int{4}, Times: [][]float64{{1}}}},
-		}}
+	return tableOf(1, 11, 10, 1), &params.Gamma{Operators: []params.Operator{
+		{Name: "sum", Curve: params.Curve{Sizes: []int{4, 11}, Times: [][]float64{{50}, {30}}}},
+		{Name: "max", Curve: params.Curve{Sizes: []int{4}, Times: [][]float64{{1}}}},
+	}}
 }
 
 func TestLibraryRules(t *testing.T) {
 	table, gamma := smallTables()
-	between := &params.Table{ // ten times the times within a node
-		Transfers: params.Curve{Sizes: []int{1, 11}, Taus: []int{1, 2}, Times: [][]float64{{100, 200}, {1100, 2200}}},
-		Overheads: []float64{10, 10},
-	}
-	two := cluster(t, "block", 2, &Network{Table: between})
+	two := cluster(t, "block", 2, &Network{Table: tableOf(1, 11, 100, 10)}) // ten times the times within a node
 	try := func(rule, name string, p, m int, on *Cluster, want float64) {
 		t.Helper()
 		c := costOf(t, Libtaulop{Table: table, Gamma: gamma, Cluster: on}, name, collective.Call{P: p, M: m})

@@ -35,11 +35,8 @@ func twoNodes() *params.File {
 		Sizes: []int{1024, 8192}, Taus: []int{2, 4}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, NoGamma: true,
 	}}
 	for policy, nodes := range map[numa.Policy][]int{numa.Local: {0, 0, 1, 1}, numa.Spread: {0, 1, 0, 1}} {
-		place := numa.Placement{Policy: policy}
-		for _, n := range nodes {
-			place.Workers = append(place.Workers, numa.Worker{UserNode: n})
-		}
-		f.Placements = append(f.Placements, place)
+		workers := lists.Map(nodes, func(n int) numa.Worker { return numa.Worker{UserNode: n} })
+		f.Placements = append(f.Placements, numa.Placement{Policy: policy, Workers: workers})
 		for setup, ns := range map[string]float64{"ring": 1000, "ping": 1010} {
 			if policy == numa.Spread {
 				ns += 2000
@@ -95,18 +92,12 @@ func TestRoundTripsByLaunches(t *testing.T) {
 		add(1, m, 0, "", func(x float64) float64 { return 1000 * x })
 		add(16, m, 0, "", func(x float64) float64 { return 1000*x + 15*(200+float64(m-1)/1000) })
 	}
-	add(16, 1, 5000, "", func(x float64) float64 {
-		if x == 1 {
-			return 0
-		}
-		return 3*1000 + 15*5100
-	})
+	add(16, 1, 5000, "", func(x float64) float64 { return map[float64]float64{3: 3*1000 + 15*5100}[x] })
 	off := params.Key{Kind: params.PRTTCell, Placement: numa.Local, OffCache: true, Tau: 1, N: 16, Bytes: 1} // of another state of the cache
 	f.Cells = append(f.Cells, params.Cell{Key: off, Time: fit.Estimate{Center: 1e9}})
 	m, warnings, err := assessLogGP(roundTrips(f, numa.Local, false))
-	if err != nil || len(warnings) > 0 || math.Abs(m.Overhead-1e-7) > 1e-12 || math.Abs(m.Latency-3e-7) > 1e-12 || math.Abs(m.Gap-2e-7) > 1e-12 {
-		t.Errorf("%+v, %v, %v; want o = 100, L = 300 and g = 200 ns", m, warnings, err)
-	}
+	check.True(t, err == nil && len(warnings) == 0 && math.Abs(m.Overhead-1e-7) <= 1e-12 && math.Abs(m.Latency-3e-7) <= 1e-12 && math.Abs(m.Gap-2e-7) <= 1e-12,
+		"%+v, %v, %v; want o = 100, L = 300 and g = 200 ns", m, warnings, err)
 }
 
 // L is over launches with all its parts, with an interval; a launch that is slow throughout does not bias it.
@@ -120,13 +111,11 @@ func TestLatencyOfAFile(t *testing.T) {
 	add(16, 1, 5000, "", func(x float64) float64 { return 200*x + 15*(5000+50*x) })
 	add(16, 1, 5000, params.Receiver.String(), func(x float64) float64 { return 30 * x })
 	trips, latency := roundTrips(f, numa.Local, false)
-	if !latency.Known() || latency.N != 7 || math.Abs(latency.Center-20e-9) > 1e-15 || math.Abs(latency.Lo-18e-9) > 1e-15 || math.Abs(latency.Hi-60e-9) > 1e-15 {
-		t.Errorf("L is %+v, want 20 of 18 to 60 ns", latency)
-	}
+	check.True(t, latency.Known() && latency.N == 7 && math.Abs(latency.Center-20e-9) <= 1e-15 && math.Abs(latency.Lo-18e-9) <= 1e-15 && math.Abs(latency.Hi-60e-9) <= 1e-15,
+		"L is %+v, want 20 of 18 to 60 ns", latency)
 	m, warnings, err := assessLogGP(trips, latency)
-	if err != nil || len(warnings) > 0 || len(trips) != 5 || math.Abs(m.Overhead-40e-9) > 1e-15 || math.Abs(m.Latency-20e-9) > 1e-15 || m.Measured != latency {
-		t.Errorf("%d round trips, %+v, %v, %v; want o = 40 and L = 20 ns", len(trips), m, warnings, err)
-	}
+	check.True(t, err == nil && len(warnings) == 0 && len(trips) == 5 && math.Abs(m.Overhead-40e-9) <= 1e-15 && math.Abs(m.Latency-20e-9) <= 1e-15 && m.Measured == latency,
+		"%d round trips, %+v, %v, %v; want o = 40 and L = 20 ns", len(trips), m, warnings, err)
 }
 
 // A ring among two packages of four NUMA nodes with two L3s of four cores each: 48 messages stay in an L3, 8

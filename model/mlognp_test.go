@@ -20,18 +20,10 @@ import (
 // within a node, 100 and 1300 ns across. Ranks fill node after node.
 func twoLevels(nodes, each int) *params.File {
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Policies: []numa.Policy{numa.Local}}}
-	var groups []numa.CPUSet
-	var all numa.CPUSet
-	place := numa.Placement{Policy: numa.Local}
-	for n := range nodes {
-		var group numa.CPUSet
-		for i := range each {
-			group = append(group, n*each+i)
-			place.Workers = append(place.Workers, numa.Worker{CPU: numa.CPU{ID: n*each + i, Node: n}})
-		}
-		groups, all = append(groups, group), append(all, group...)
-	}
-	f.Placements = []numa.Placement{place}
+	all := numa.SetOf(lists.Indices(nodes * each)...)
+	groups := lists.Map(lists.Indices(nodes), func(n int) numa.CPUSet { return all[n*each : (n+1)*each] })
+	workers := lists.Map(all, func(cpu int) numa.Worker { return numa.Worker{CPU: numa.CPU{ID: cpu, Node: cpu / each}} })
+	f.Placements = []numa.Placement{{Policy: numa.Local, Workers: workers}}
 	f.Provenance.Levels = numa.Levels{{Name: "shared L3", Groups: groups}, {Name: "nodes 21 apart", Groups: []numa.CPUSet{all}}}
 	for i, a := range all {
 		for _, b := range all[i+1:] {
@@ -48,9 +40,7 @@ func twoLevels(nodes, each int) *params.File {
 	return f
 }
 
-func mlognp(t *testing.T, f *params.File) MLogNP {
-	return must.Get(MLogNPOf(f, ""))
-}
+func mlognp(t *testing.T, f *params.File) MLogNP { return must.Get(MLogNPOf(f, "")) }
 
 // Section IV.B of mlognp-2009 with o_mw = 2·450 ns within a node and o'_mw = 2·1300 ns
 // across, without strides and networks.
@@ -93,9 +83,8 @@ func strided(f *params.File) *params.File {
 	return f
 }
 
-// Section IV.B of mlognp-2009 on a cluster of 64 processes on 8 nodes, as in Figs. 3 and 4: with o
-// and l of a node, o', l' and o'_net between nodes, and the reception that 2log_{2,3}P leaves out
-// of the linear broadcast.
+// Section IV.B of mlognp-2009 on a cluster of 64 processes on 8 nodes, as in Figs. 3 and 4: with o and l of a node, o',
+// l' and o'_net between nodes, and the reception that 2log_{2,3}P leaves out of the linear broadcast.
 func TestMLogNPAcrossNodes(t *testing.T) {
 	const (
 		o, l      = 2 * 450.0, 2 * 100.0  // within an L3
@@ -163,9 +152,8 @@ func TestPredictorsOfPairs(t *testing.T) {
 	try("log3p", 64, tcp(0), 8*(2000+150)+9000)
 }
 
-// A machine of two levels costs at least as much as one of the near level alone, and at most as much as one
-// of the far level alone. Costs rise with m, unless an algorithm that chooses others by size, such as MPICH's
-// broadcast, changes.
+// A machine of two levels costs at least as much as one of the near level alone, and at most as much as one of the far
+// level alone. Costs rise with m, unless an algorithm that chooses others by size, such as MPICH's broadcast, changes.
 func TestMLogNPIsBetweenItsLevels(t *testing.T) {
 	near, far, both := mlognp(t, twoLevels(1, 16)), mlognp(t, twoLevels(16, 1)), mlognp(t, twoLevels(4, 4))
 	near.Reductions, far.Reductions, both.Reductions = flatGamma{}, flatGamma{}, flatGamma{}
@@ -182,16 +170,15 @@ func TestMLogNPIsBetweenItsLevels(t *testing.T) {
 			}
 			low, mid, high := costOf(t, near, a.String(), call), costOf(t, both, a.String(), call), costOf(t, far, a.String(), call)
 			const slack = 1 + 1e-9
-			if mid.Seconds*slack < low.Seconds || mid.Seconds > high.Seconds*slack {
-				t.Errorf("%s %+v: %g ns, near %g, far %g", a, call, mid.Seconds*1e9, low.Seconds*1e9, high.Seconds*1e9)
-			}
+			check.True(t, mid.Seconds*slack >= low.Seconds && mid.Seconds <= high.Seconds*slack,
+				"%s %+v: %g ns, near %g, far %g", a, call, mid.Seconds*1e9, low.Seconds*1e9, high.Seconds*1e9)
 			if call.M > 0 {
 				more := call
 				more.M *= 2
 				taken := func(call collective.Call) *collective.Algorithm { return must.Get(a.Schedule(call)).Algorithm }
-				if c := costOf(t, both, a.String(), more); c.Seconds*slack < mid.Seconds && taken(call) == taken(more) {
-					t.Errorf("%s %+v: %g ns, of twice as much %g", a, call, mid.Seconds*1e9, c.Seconds*1e9)
-				}
+				c := costOf(t, both, a.String(), more)
+				check.True(t, c.Seconds*slack >= mid.Seconds || taken(call) != taken(more),
+					"%s %+v: %g ns, of twice as much %g", a, call, mid.Seconds*1e9, c.Seconds*1e9)
 			}
 			sum := lists.Sum(mid.Terms, func(t Term) float64 { return t.Times * t.Seconds })
 			check.Near(t, sum, mid.Seconds, 1e-12, "%s %+v: the terms, s", a, call)
@@ -218,10 +205,7 @@ func TestMLogNPRefuses(t *testing.T) {
 	try(func(f *params.File) { f.Placements = nil }, "bcast:binomial", "another placement")
 	try(func(f *params.File) { f.Placements[0].Workers = f.Placements[0].Workers[:7] }, "bcast:binomial", "7 ranks")
 	try(func(f *params.File) { // no pairs across nodes
-		f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool {
-			p, _ := c.Variant.(params.PairKey)
-			return p.From/4 != p.To/4
-		})
+		f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool { p, _ := c.Variant.(params.PairKey); return p.From/4 != p.To/4 })
 	}, "bcast:binomial", "measure all pairs")
 	try(func(*params.File) {}, "reduce:binomial", "γ")
 }

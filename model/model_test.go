@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"math"
@@ -54,25 +55,18 @@ func TestEquations(t *testing.T) {
 		"o(m) + 2L(S,1) + (k−1)L(S,2)", o(m)+2*l(segment, 1)+3*l(segment, 2))
 	try("(10), last segment short", "bcast:linear", collective.Call{P: 2, M: 2*segment + 100}, Segmented,
 		"o(m) + L(S,1) + 2L(S,2) + L(100 B,1)", o(2*segment+100)+l(segment, 1)+2*l(segment, 2)+l(100, 1))
-	try("(11)", "bcast:linear", collective.Call{P: 2, M: 100}, Segmented,
-		"o(m) + 2L(m,1)", o(100)+2*l(100, 1))
-	try("(11), whole", "bcast:linear", collective.Call{P: 2, M: m}, Whole,
-		"o(m) + 2L(m,1)", o(m)+2*l(m, 1))
-	try("(11), n = 1", "bcast:linear", collective.Call{P: 2, M: m}, SingleCopy,
-		"o(m) + L(m,1)", o(m)+l(m, 1))
-	try("(22)", "bcast:linear", collective.Call{P: 2, M: m}, Steady,
-		"o(m) + kL(S,2)", o(m)+4*l(segment, 2))
+	try("(11)", "bcast:linear", collective.Call{P: 2, M: 100}, Segmented, "o(m) + 2L(m,1)", o(100)+2*l(100, 1))
+	try("(11), whole", "bcast:linear", collective.Call{P: 2, M: m}, Whole, "o(m) + 2L(m,1)", o(m)+2*l(m, 1))
+	try("(11), n = 1", "bcast:linear", collective.Call{P: 2, M: m}, SingleCopy, "o(m) + L(m,1)", o(m)+l(m, 1))
+	try("(22)", "bcast:linear", collective.Call{P: 2, M: m}, Steady, "o(m) + kL(S,2)", o(m)+4*l(segment, 2))
 	try("(14)", "bcast:binomial", collective.Call{P: 8, M: m}, Segmented,
 		"3o(m) + 2L(S,1) + (k+1)L(S,2) + (k+1)L(S,4) + (k−1)L(S,8)",
 		3*o(m)+2*l(segment, 1)+5*l(segment, 2)+5*l(segment, 4)+3*l(segment, 8))
 	try("(15), P no power of two", "bcast:binomial", collective.Call{P: 7, M: m}, Whole,
 		"3o(m) + 2L(m,1) + 2L(m,2) + 2L(m,3)", 3*o(m)+2*(l(m, 1)+l(m, 2)+l(m, 3)))
-	try("(17)", "allgather:ring", collective.Call{P: 2, M: m}, Segmented,
-		"o(m) + 2kL(S,2)", o(m)+8*l(segment, 2))
-	try("(17), k = 1", "allgather:ring", collective.Call{P: 2, M: 100}, Segmented,
-		"o(m) + 2L(m,2)", o(100)+2*l(100, 2))
-	try("(21)", "allgather:ring", collective.Call{P: 5, M: m}, Segmented,
-		"4o(m) + 8kL(S,5)", 4*o(m)+32*l(segment, 5))
+	try("(17)", "allgather:ring", collective.Call{P: 2, M: m}, Segmented, "o(m) + 2kL(S,2)", o(m)+8*l(segment, 2))
+	try("(17), k = 1", "allgather:ring", collective.Call{P: 2, M: 100}, Segmented, "o(m) + 2L(m,2)", o(100)+2*l(100, 2))
+	try("(21)", "allgather:ring", collective.Call{P: 5, M: m}, Segmented, "4o(m) + 8kL(S,5)", 4*o(m)+32*l(segment, 5))
 	try("(23)", "scatter:binomial", collective.Call{P: 8, M: m}, Steady,
 		"o(4m) + 4kL(S,2) + o(2m) + 2kL(S,4) + o(m) + kL(S,8)",
 		o(4*m)+o(2*m)+o(m)+16*l(segment, 2)+8*l(segment, 4)+4*l(segment, 8))
@@ -82,8 +76,7 @@ func TestEquations(t *testing.T) {
 		"o(2·m/P) + 2kL(S,2) + 4o(m/P) + 7kL(S,4)", o(2*m)+4*o(m)+8*l(segment, 2)+28*l(segment, 4))
 	try("reductions", "allreduce:recursive-doubling", collective.Call{P: 4, M: m}, Whole,
 		"2o(m) + 4L(m,4) + 2γ(m,4)", 2*o(m)+4*l(m, 4)+2*g(m, 4))
-	try("no data", "barrier:dissemination", collective.Call{P: 8}, Segmented,
-		"3o(0 B) + 6L(0 B,8)", 3*o(0)+6*l(0, 8))
+	try("no data", "barrier:dissemination", collective.Call{P: 8}, Segmented, "3o(0 B) + 6L(0 B,8)", 3*o(0)+6*l(0, 8))
 	try("a single rank", "allreduce:ring", collective.Call{P: 1, M: m}, Segmented, "0", 0)
 }
 
@@ -149,9 +142,7 @@ func TestStagesAndSymbols(t *testing.T) {
 		t.Helper()
 		c := costOf(t, TauLop{Channels: Uniform(plain{}), Segment: segment}, name, call)
 		got := lists.Map(c.Stages, func(s StageCost) stage { return stage{s.First, s.Every, s.Repeat} })
-		if c.Symbols.String() != symbols || want != nil && !slices.Equal(got, want) {
-			t.Errorf("%s: %v, %s; want %v, %s", name, got, c.Symbols, want, symbols)
-		}
+		check.True(t, c.Symbols.String() == symbols && (want == nil || slices.Equal(got, want)), "%s: %v, %s; want %v, %s", name, got, c.Symbols, want, symbols)
 	}
 	try("bcast:scatter-ring", collective.Call{P: 4, M: 8 * segment}, "P = 4, m = 65536 B, S = 8192 B, k = m/P/S = 2", []stage{{1, 1, 1}, {2, 1, 1}, {3, 1, 3}})
 	try("allgather:ring", collective.Call{P: 4, M: 4096}, "P = 4, m = 4096 B, S = 8192 B", []stage{{1, 1, 3}})
@@ -196,14 +187,9 @@ func TestPipelineEqualsStepByStep(t *testing.T) {
 					}
 				}
 			}
-			if now.tau == 0 {
-				continue
-			}
-			want[now]++
-			if stage.Pattern == collective.Exchange {
-				want[now]++
-			}
+			want[now] += map[collective.Pattern]int{collective.OneWay: 1, collective.Exchange: 2}[stage.Pattern]
 		}
+		delete(want, transfer{})
 		check.Need(t, maps.Equal(got, want), "%v %v %v: %v, want %v", m.Transport, stage.Pattern, stage.Shape, got, want)
 	}
 }
@@ -226,14 +212,12 @@ func TestTermsAddUp(t *testing.T) {
 					}
 					s := schedule(t, a.String(), collective.Call{P: p, M: m, Segment: 64})
 					c := priced(t, model, s)
-					var terms, stages float64
+					var terms float64
 					for _, term := range c.Terms {
 						check.True(t, term.Times > 0 && term.Times == term.Count.value(float64(c.Symbols.K)), "%s %s P = %d m = %d: term %+v", name, a, p, m, term)
 						terms += term.Times * term.Seconds
 					}
-					for _, st := range c.Stages {
-						stages += float64(st.Repeat) * st.Seconds()
-					}
+					stages := lists.Sum(c.Stages, func(st StageCost) float64 { return float64(st.Repeat) * st.Seconds() })
 					check.Near(t, terms, c.Seconds, 1e-9*terms, "%s %s P = %d m = %d: terms", name, a, p, m)
 					check.Near(t, stages, c.Seconds, 1e-9*terms, "%s %s P = %d m = %d: stages", name, a, p, m)
 				}
@@ -249,9 +233,8 @@ func TestExtrapolatedIsMarked(t *testing.T) {
 		first, last bool
 	}{{"allgather:ring", 16, false, false}, {"allgather:ring", 17, true, true}, {"gather:binomial", 64, true, false}} { // whose first stages have the most messages
 		c := costOf(t, TauLop{Channels: Uniform(plain{}), Transport: Whole}, tt.name, collective.Call{P: tt.p, M: 1})
-		if c.Extrapolated != tt.first || c.Terms[0].Extrapolated || c.Terms[1].Extrapolated != tt.first || c.Stages[0].Terms[1].Extrapolated != tt.first || c.Terms[len(c.Terms)-1].Extrapolated != tt.last {
-			t.Errorf("%s, P = %d: %+v", tt.name, tt.p, c)
-		}
+		check.True(t, c.Extrapolated == tt.first && !c.Terms[0].Extrapolated && c.Terms[1].Extrapolated == tt.first && c.Stages[0].Terms[1].Extrapolated == tt.first && c.Terms[len(c.Terms)-1].Extrapolated == tt.last,
+			"%s, P = %d: %+v", tt.name, tt.p, c)
 	}
 }
 
@@ -263,9 +246,9 @@ func TestCostRefuses(t *testing.T) {
 	several.Cluster = cluster(t, "block", 2, n)
 	try := func(model Coster, of *collective.Schedule, says string) {
 		t.Helper()
-		if _, err := model.Cost(of); err == nil || !strings.Contains(err.Error(), says) || errors.Is(err, ErrOneNode) != (of == tree) {
-			t.Errorf("%T: error %v, want one with %q", model, err, says)
-		}
+		_, err := model.Cost(of)
+		check.True(t, err != nil && strings.Contains(err.Error(), says) && errors.Is(err, ErrOneNode) == (of == tree),
+			"%T: error %v, want one with %q", model, err, says)
 	}
 	try(TauLop{Channels: Uniform(plain{}), Transport: Whole}, reduce, `reduce:binomial: it reduces, and the parameters have no γ of operator "sum"`)
 	try(TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Operator: "xor", Transport: Whole}, reduce, "unknown operator xor")
@@ -298,16 +281,8 @@ func TestMillionRanks(t *testing.T) {
 		check.True(t, got <= uint64(most) && c.Seconds > 0 && !math.IsInf(c.Seconds, 0), "%s: %d bytes allocated, cost %v", name, got, c.Seconds)
 	}
 	for _, a := range collective.All() {
-		p := 1_000_000
-		switch a.Among {
-		case collective.PowerOfTwo:
-			p = 1 << 20
-		case collective.TwoRanks:
-			p = 2
-		case collective.Thousands:
-			p = 1 << 13
-		}
-		priced(one, a.String(), p, 2<<20)
+		p := map[collective.Among]int{collective.PowerOfTwo: 1 << 20, collective.TwoRanks: 2, collective.Thousands: 1 << 13}[a.Among]
+		priced(one, a.String(), cmp.Or(p, 1_000_000), 2<<20)
 	}
 	for _, name := range []string{"bcast:binomial", "allgather:ring", "alltoall:linear", "allreduce:rabenseifner"} {
 		if !testing.Short() {
@@ -324,9 +299,9 @@ func TestPacking(t *testing.T) {
 	// Three stages, each with messages of m.
 	s := schedule(t, "bcast:binomial", collective.Call{P: 8, M: 640})
 	with := priced(t, strided, s)
-	if got := with.Seconds - priced(t, m, s).Seconds; math.Abs(got-3*2*6400) > 1e-6 || !strings.Contains(with.Formula(), "6p(m,512)") {
-		t.Errorf("three stages cost %v more strided, want %v: %s", got, 3*2*6400, with.Formula())
-	}
+	got := with.Seconds - priced(t, m, s).Seconds
+	check.True(t, math.Abs(got-3*2*6400) <= 1e-6 && strings.Contains(with.Formula(), "6p(m,512)"),
+		"three stages cost %v more strided, want %v: %s", got, 3*2*6400, with.Formula())
 	one, other := must.Get(LogNPOf(m)), must.Get(LogNPOf(strided))
 	check.Near(t, priced(t, other, s).Seconds-priced(t, one, s).Seconds, 3*2*6400, 1e-6, "log_nP: more strided")
 	empty := schedule(t, "barrier:dissemination", collective.Call{P: 8})
@@ -347,9 +322,9 @@ func TestOverheadOfExchanges(t *testing.T) {
 		s := alone(1000)
 		stage := &s.Blocks[0].Stages[0]
 		stage.Pattern, stage.Shape[0].Count = collective.Exchange, tt.messages
-		if got := priced(t, p, s); got.Seconds != max(0, tt.want) || got.Unknown != (tt.want < 0) {
-			t.Errorf("%d messages, o⇄ = %g: %g, unknown %v", tt.messages, tt.overhead, got.Seconds, got.Unknown)
-		}
+		got := priced(t, p, s)
+		check.True(t, got.Seconds == max(0, tt.want) && got.Unknown == (tt.want < 0),
+			"%d messages, o⇄ = %g: %g, unknown %v", tt.messages, tt.overhead, got.Seconds, got.Unknown)
 		check.Equal(t, channels.overheadOf(1, true), (Channel{Level: 1}), "the channel of o(m) of level 1")
 	}
 }
@@ -390,9 +365,7 @@ func TestImports(t *testing.T) {
 	skip.If(t, err != nil, "no go command: %v", err)
 	for dep := range strings.FieldsSeq(string(out)) {
 		for _, not := range []string{"jaypipes/ghw", "klauspost/cpuid", "x/sys/cpu", "taulop/reduce", "taulop/shm", "taulop/setups", "internal/engine", "internal/chart"} {
-			if strings.Contains(dep, not) && !strings.HasPrefix(dep, "vendor/") {
-				t.Errorf("they need %s", dep)
-			}
+			check.True(t, !strings.Contains(dep, not) || strings.HasPrefix(dep, "vendor/"), "they need %s", dep)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func oracle(t *testing.T, kind, machine string, try func(row map[string]string))
 	t.Logf("%s-%s: %d rows", kind, machine, len(rows)-1)
 }
 
-func number(t *testing.T, row map[string]string, column string) float64 {
+func number(row map[string]string, column string) float64 {
 	return must.Get(strconv.ParseFloat(row[column], 64))
 }
 
@@ -85,15 +85,14 @@ func costOf(t testing.TB, m Coster, name string, c collective.Call) Cost {
 func expect(t testing.TB, m Coster, name string, call collective.Call, ns float64, formula string) Cost {
 	t.Helper()
 	c := costOf(t, m, name, call)
-	if math.Abs(c.Seconds*1e9-ns) > 1e-9*ns || formula != "" && c.Formula() != formula {
-		t.Errorf("%s, P = %d, m = %d: %g ns = %s, want %g = %s", name, call.P, call.M, c.Seconds*1e9, c.Formula(), ns, formula)
-	}
+	check.True(t, math.Abs(c.Seconds*1e9-ns) <= 1e-9*ns && (formula == "" || c.Formula() == formula),
+		"%s, P = %d, m = %d: %g ns = %s, want %g = %s", name, call.P, call.M, c.Seconds*1e9, c.Formula(), ns, formula)
 	return c
 }
 
 func agree(t *testing.T, row map[string]string, c Cost) {
 	t.Helper()
-	want := number(t, row, "cost_us")
+	want := number(row, "cost_us")
 	check.Near(t, c.Seconds*1e6, want, tolerance*want, "%v: µs of %s", row, c.Formula())
 }
 
@@ -118,8 +117,8 @@ func TestFormulasOracle(t *testing.T) {
 		oracle(t, "formulas", machine, func(row map[string]string) {
 			f, known := formulas[row["formula"]]
 			check.Need(t, known, "no algorithm for %q", row["formula"])
-			s := int(number(t, row, "S_bytes"))
-			call := collective.Call{P: int(number(t, row, "P")), M: int(number(t, row, "k")) * s, Segment: s}
+			s := int(number(row, "S_bytes"))
+			call := collective.Call{P: int(number(row, "P")), M: int(number(row, "k")) * s, Segment: s}
 			if strings.HasSuffix(row["formula"], "g=3") {
 				call.Degree = 3
 			}
@@ -138,9 +137,9 @@ func TestLibraryOracle(t *testing.T) {
 			oracle(t, kind, machine, func(row map[string]string) {
 				m := Libtaulop{Table: table, Gamma: gamma}
 				if kind == "channels" {
-					m.Cluster = cluster(t, row["mapping"], int(number(t, row, "nodes")), networks[row["channels"]])
+					m.Cluster = cluster(t, row["mapping"], int(number(row, "nodes")), networks[row["channels"]])
 				}
-				call := collective.Call{P: int(number(t, row, "P")), M: int(number(t, row, "m_bytes"))}
+				call := collective.Call{P: int(number(row, "P")), M: int(number(row, "m_bytes"))}
 				agree(t, row, costOf(t, m, row["collective"]+":"+row["algorithm"], call))
 			})
 		}

@@ -21,9 +21,8 @@ import (
 func TestPredictorFillsIn(t *testing.T) {
 	f := twoNodes()
 	p := predictorOf(t, f, Choice{})
-	if p.Model != "taulop" || p.Setup != "ring" || p.Placement != numa.Local || p.Segment != 8192 || p.Largest != 8192 || p.NoGamma == nil || len(p.Warnings) > 0 {
-		t.Errorf("%+v", p)
-	}
+	check.True(t, p.Model == "taulop" && p.Setup == "ring" && p.Placement == numa.Local && p.Segment == 8192 && p.Largest == 8192 && p.NoGamma != nil && len(p.Warnings) == 0,
+		"%+v", p)
 	check.Equal(t, p.Channel, "ring, one way ping, placement local, in cache", "Channel")
 	p = predictorOf(t, f, Choice{Setup: "ping", Placement: numa.Spread})
 	check.Equal(t, p.Channel, "ping, placement spread, in cache", "channel")
@@ -97,9 +96,9 @@ func TestPredictorOverCMA(t *testing.T) {
 // Costs from a time of 0 are unknown, under log_nP too.
 func TestPredictorKnowsZeros(t *testing.T) {
 	f := twoNodes()
-	for i := range f.Cells {
-		if c := &f.Cells[i]; c.Kind == params.TransferCell && c.Bytes == 1024 {
-			c.Time = fit.Estimate{}
+	for i, c := range f.Cells {
+		if c.Kind == params.TransferCell && c.Bytes == 1024 {
+			f.Cells[i].Time = fit.Estimate{}
 		}
 	}
 	for _, model := range []string{"taulop", "libtaulop", "lognp"} {
@@ -148,10 +147,8 @@ func TestPredictorWarnsOfWhatLacks(t *testing.T) {
 			f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool { return c.Setup == params.Ping })
 		}
 		for name, lacks := range map[string]map[bool][]error{
-			"taulop":    {false: {errNoPing}, true: {errNoOwn, errNoPing, errNoSendrecv}},
-			"lognp":     {false: {errNoPing}, true: {errNoOwn, errNoPing}},
-			"loggp":     {true: {errNoOwn}},
-			"libtaulop": {},
+			"taulop": {false: {errNoPing}, true: {errNoOwn, errNoPing, errNoSendrecv}},
+			"lognp":  {false: {errNoPing}, true: {errNoOwn, errNoPing}}, "loggp": {true: {errNoOwn}}, "libtaulop": {},
 		} {
 			for _, off := range []bool{false, true} {
 				want := slices.DeleteFunc(slices.Clone(lacks[off]), func(err error) bool { return ping && err == errNoPing })
@@ -209,12 +206,9 @@ func TestTemporaryBuffersAreInCache(t *testing.T) {
 	c := costOf(t, predictorOf(t, f, Choice{OffCache: true, Gamma: gamma}), "reduce_scatter:recursive-halving", collective.Call{P: 2, M: 8192, Element: 4})
 	for _, term := range c.Terms {
 		name, ns := term.Name(), term.Seconds*1e9
-		if term.Parameter == "L" && (!strings.HasPrefix(name, "L°⇄°(") || math.Abs(ns-1000) > 1e-6) {
-			t.Errorf("%s is %g ns, want L°⇄° and 1000", name, ns)
-		}
-		if term.Parameter == "c" && (!strings.HasPrefix(name, "c→°(") && !strings.HasPrefix(name, "c°→(") || math.Abs(ns-200) > 1e-6) {
-			t.Errorf("%s is %g ns; want c→° or c°→ and 200, half in cache and half off it", name, ns)
-		}
+		check.True(t, term.Parameter != "L" || strings.HasPrefix(name, "L°⇄°(") && math.Abs(ns-1000) <= 1e-6, "%s is %g ns, want L°⇄° and 1000", name, ns)
+		check.True(t, term.Parameter != "c" || (strings.HasPrefix(name, "c→°(") || strings.HasPrefix(name, "c°→(")) && math.Abs(ns-200) <= 1e-6,
+			"%s is %g ns; want c→° or c°→ and 200, half in cache and half off it", name, ns)
 	}
 }
 
@@ -239,9 +233,7 @@ func TestPredictorIsStrict(t *testing.T) {
 	} {
 		p := predictorOf(t, f, Choice{Strict: tt.strict})
 		expect(t, p, tt.algorithm, collective.Call{P: 2, M: tt.m}, tt.want, "")
-		if want := "ring, placement local, in cache"; tt.strict && p.Channel != want {
-			t.Errorf("%q, want %q", p.Channel, want)
-		}
+		check.True(t, !tt.strict || p.Channel == "ring, placement local, in cache", "strict: %q", p.Channel)
 	}
 }
 
@@ -253,9 +245,9 @@ func TestLogGPCountsLocalCopies(t *testing.T) {
 	without := priced(t, m, s)
 	m.Local = &copies
 	with, err := m.Cost(s)
-	if want := 100.*4 + 400*4; err != nil || math.Abs(with.Seconds-without.Seconds-want) > 1e-9 || !with.Extrapolated {
-		t.Errorf("local copies cost %g, want %g; %v", with.Seconds-without.Seconds, want, err)
-	}
+	want := 100.*4 + 400*4
+	check.True(t, err == nil && math.Abs(with.Seconds-without.Seconds-want) <= 1e-9 && with.Extrapolated,
+		"local copies cost %g, want %g; %v", with.Seconds-without.Seconds, want, err)
 	copies.Channels = Uniform(plain{})
 	check.Equal(t, priced(t, m, s).Seconds, without.Seconds, "cost with copies that were not measured")
 }
@@ -282,9 +274,8 @@ func TestPredictorTakesTheNearestBuffers(t *testing.T) {
 		choice.Setup = "ring"
 		p := predictorOf(t, f, choice)
 		warnings := fmt.Sprint(p.Warnings)
-		if !strings.HasSuffix(p.Channel, channel) || !strings.Contains(warnings, warning) || (warning == "") != (len(p.Warnings) == 0) {
-			t.Errorf("%+v: %q, %s; want %q", choice, p.Channel, warnings, warning)
-		}
+		check.True(t, strings.HasSuffix(p.Channel, channel) && strings.Contains(warnings, warning) && (warning == "") == (len(p.Warnings) == 0),
+			"%+v: %q, %s; want %q", choice, p.Channel, warnings, warning)
 		if call := (collective.Call{P: 2, M: 8192, Segment: p.Segment}); ns > 0 {
 			expect(t, p, "allgather:ring", call, 2*ns, "")
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
@@ -22,9 +23,9 @@ func carriers() *params.File {
 	for _, setup := range f.Plan.Setups {
 		k := params.Key{Kind: params.TransferCell, Setup: setup, Placement: numa.Local}
 		measure(f, k, func(m, tau int) float64 { return float64(m * tau) })
-		for i := range f.Cells {
-			if c := &f.Cells[i]; c.Transport == "" {
-				c.K = max(1, c.Bytes/4096)
+		for i, c := range f.Cells {
+			if c.Transport == "" {
+				f.Cells[i].K = max(1, c.Bytes/4096)
 			}
 		}
 		k.Transport = params.CMA
@@ -47,8 +48,7 @@ func reducing(f *params.File, operator string, nsPerByte float64) {
 
 func TestPredictorAs(t *testing.T) {
 	library := &mpi.Library{Name: "some", Title: "Some MPI", Ways: []mpi.Way{
-		{Most: 2048, Segment: 4096, Segments: 1},
-		{Most: 65536, Segment: 4096, Segments: 4, Request: 1024, Control: 2},
+		{Most: 2048, Segment: 4096, Segments: 1}, {Most: 65536, Segment: 4096, Segments: 4, Request: 1024, Control: 2},
 		{Single: true, Lines: 3},
 	}}
 	try := func(algorithm string, ranks, m int, ns float64, formula string) {
@@ -80,9 +80,7 @@ func TestInstructions(t *testing.T) {
 		t.Helper()
 		f := carriers()
 		reducing(f, "SUM_I", 0)
-		for _, ns := range instruction {
-			f.Launches = append(f.Launches, params.Launch{Instruction: ns})
-		}
+		f.Launches = lists.Map(instruction, func(ns float64) params.Launch { return params.Launch{Instruction: ns} })
 		if imported {
 			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.OverheadCell, Placement: numa.Local, Tau: 1, Bytes: 1}, Time: fit.Estimate{Center: 500}})
 		}
@@ -108,12 +106,7 @@ func TestToSelf(t *testing.T) {
 	f := carriers()
 	measure(f, params.Key{Kind: params.OwnCell, Placement: numa.Local}, func(m, _ int) float64 { return float64(3 * m) })
 	library := &mpi.Library{Name: "some", Title: "Some MPI", Self: 4096, Ways: []mpi.Way{{Most: 8192, Segment: 8192, Segments: 1}, {Single: true}}}
-	for _, tt := range []struct {
-		m, toSelf, copied float64
-	}{
-		{2048, 2 * 3 * 2048, 3 * 2048},
-		{8192, 10 * 2 * 8192, 3 * 8192},
-	} {
+	for _, tt := range []struct{ m, toSelf, copied float64 }{{2048, 2 * 3 * 2048, 3 * 2048}, {8192, 10 * 2 * 8192, 3 * 8192}} {
 		var got [2]float64
 		for i, toSelf := range []bool{false, true} {
 			s := schedule(t, "alltoall:linear", collective.Call{P: 2, M: int(tt.m)})
@@ -130,9 +123,7 @@ func TestWritten(t *testing.T) {
 	f := carriers()
 	f.Plan.Setups, f.Plan.Caches = []string{params.Sendrecv, params.Ping}, []bool{false, true}
 	f.Cells = nil
-	perByte := func(ns float64) func(m, tau int) float64 {
-		return func(m, _ int) float64 { return ns * float64(m) }
-	}
+	perByte := func(ns float64) func(m, tau int) float64 { return func(m, _ int) float64 { return ns * float64(m) } }
 	for _, off := range f.Plan.Caches {
 		slower := map[bool]float64{false: 1, true: 100}[off]
 		measure(f, params.Key{Kind: params.OwnCell, Placement: numa.Local, OffCache: off}, perByte(slower))
@@ -167,9 +158,8 @@ func TestWholeMessagesCached(t *testing.T) {
 		Policies: []numa.Policy{params.Published}, Caches: []bool{false, true}, Sizes: []int{1024, 65536}, Taus: []int{1, 2}}}
 	for _, off := range f.Plan.Caches {
 		for _, setup := range f.Plan.Setups {
-			measure(f, params.Key{Kind: params.TransferCell, Setup: setup, Placement: params.Published, OffCache: off}, func(m, _ int) float64 {
-				return map[bool]float64{false: 1, true: 10}[off] * float64(m)
-			})
+			perByte := map[bool]float64{false: 1, true: 10}[off]
+			measure(f, params.Key{Kind: params.TransferCell, Setup: setup, Placement: params.Published, OffCache: off}, func(m, _ int) float64 { return perByte * float64(m) })
 		}
 	}
 	reducing(f, "SUM_I", 0)
@@ -198,13 +188,8 @@ func TestPredictorAsReduces(t *testing.T) {
 	library := &mpi.Library{Name: "some", Title: "Some MPI", Ways: []mpi.Way{{Segment: 4096, Segments: 4, Request: 1024, Control: 1}}}
 	p := predictorOf(t, f, Choice{As: library})
 	c := costOf(t, p, "reduce:binomial", collective.Call{P: 2, M: 9216})
-	var gamma float64
-	for _, term := range c.Terms {
-		if term.Parameter == "γ" {
-			gamma += term.Times * term.Seconds
-		}
-	}
-	check.Near(t, gamma*1e9, 3*9216, 1e-6, "%s: γ, ns", c.Formula())
+	gammas := lists.Filter(c.Terms, func(term Term) bool { return term.Parameter == "γ" })
+	check.Near(t, lists.Sum(gammas, func(term Term) float64 { return term.Times * term.Seconds })*1e9, 3*9216, 1e-6, "%s: γ, ns", c.Formula())
 
 	// A library without SIMD reduces one element at a time, if that was measured.
 	library.Scalar = "its source"

@@ -32,13 +32,8 @@ func TestAssessLogGP(t *testing.T) {
 		{Latency: 1e-7, Overhead: 3e-8, Gap: 9e-8, GapPerByte: 2e-10},
 	} {
 		got, warnings, err := assessLogGP(trips(want, 65536, 1, 1024, 8192), fit.Estimate{})
-		if err != nil || len(warnings) > 0 {
-			t.Fatal(warnings, err)
-		}
-		for _, p := range [][2]float64{
-			{got.Latency, want.Latency}, {got.Overhead, want.Overhead},
-			{got.Gap, want.Gap}, {got.GapPerByte, want.GapPerByte},
-		} {
+		check.Need(t, err == nil && len(warnings) == 0, "%v, %v", warnings, err)
+		for _, p := range [][2]float64{{got.Latency, want.Latency}, {got.Overhead, want.Overhead}, {got.Gap, want.Gap}, {got.GapPerByte, want.GapPerByte}} {
 			check.Near(t, p[0], p[1], 1e-6*p[1], "a parameter of %+v", got)
 		}
 	}
@@ -59,9 +54,8 @@ func TestAssessLogGPBelowZero(t *testing.T) {
 			}
 		}
 		m, warnings, err := assessLogGP(all, within)
-		if err != nil || len(warnings) > 1 || (len(warnings) == 1) != (says != "") || len(warnings) == 1 && !strings.Contains(warnings[0].Error(), says) {
-			t.Errorf("%+v: %v, %v; want %q", within, warnings, err, says)
-		}
+		check.True(t, err == nil && len(warnings) <= 1 && (len(warnings) == 1) == (says != "") && (len(warnings) != 1 || strings.Contains(warnings[0].Error(), says)),
+			"%+v: %v, %v; want %q", within, warnings, err, says)
 		check.True(t, m.Latency == 0 && math.Abs(m.Overhead-50e-9) <= 1e-15, "%+v, want half of the 100 ns of a message", m)
 	}
 	try(45e-9, fit.Estimate{Center: -5e-9, Lo: -9e-9, Hi: 2e-9, N: 6}, "")
@@ -73,10 +67,8 @@ func TestAssessLogGPBelowZero(t *testing.T) {
 func TestAssessLogGPDoubtsAndRefuses(t *testing.T) {
 	channel := LogGP{Latency: 5e-6, Overhead: 1e-6, Gap: 2e-6, GapPerByte: 1e-9}
 	short := trips(channel, 1, 8192)
-	for i := range short {
-		if short[i].Delay > 0 {
-			short[i].Delay = 1e-7
-		}
+	for i, trip := range short {
+		short[i].Delay = min(trip.Delay, 1e-7)
 	}
 	_, warnings, err := assessLogGP(short, fit.Estimate{})
 	check.True(t, err == nil && len(warnings) > 0, "a short delay: %v, %v", warnings, err)

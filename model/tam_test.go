@@ -9,8 +9,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// figure has the parameters of Tam's Fig. 2.3 in its units, whatever a packet holds, with
-// another g in Fig. 2.4.
+// figure has the parameters of Tam's Fig. 2.3 in its units, whatever a packet holds, with another g in Fig. 2.4.
 func figure(g float64) Tam {
 	fixed := func(ns float64) fit.Line { return fit.Line{Startup: fit.Coefficient{Value: ns}} }
 	return Tam{Tam: params.Tam{Packet: 1000, Send: fixed(1), SendGap: fixed(g), ReceiveGap: fixed(g), Latency: fixed(4), Receive: fixed(1.5), Take: fixed(0.5)}}
