@@ -20,10 +20,10 @@ func roots(c *Collective, p int) []int { return from(0, c.Rooted, p) }
 
 // distances are those of the property tests, likewise; none among one rank if the collective has distances.
 func distances(c *Collective, p int) []int {
-	if !c.Shifted {
-		return []int{0}
+	if c.Shifted {
+		return from(1, true, p)
 	}
-	return from(1, true, p)
+	return []int{0}
 }
 
 // from are numbers from the least to p − 1, or the least alone.
@@ -91,10 +91,7 @@ type machine struct {
 }
 
 // touch notes in which stage, counted from 1, a byte was last read and written, and by which of its messages.
-type touch struct {
-	readIn, reader   int
-	writtenIn, write int
-}
+type touch struct{ readIn, reader, writtenIn, write int }
 
 // transmission identifies a message by its ranks and spans, and the first cell of its data.
 type transmission struct {
@@ -103,12 +100,7 @@ type transmission struct {
 }
 
 func newMachine(t *testing.T, s *Schedule) *machine {
-	m := &machine{
-		T: t, schedule: s,
-		buffers: make([][3][]cell, s.Call.P),
-		touched: make([][3][]touch, s.Call.P),
-		seen:    map[transmission]int{},
-	}
+	m := &machine{T: t, schedule: s, buffers: make([][3][]cell, s.Call.P), touched: make([][3][]touch, s.Call.P), seen: map[transmission]int{}}
 	for rank := range m.buffers {
 		for b := Send; b <= Temp; b++ {
 			m.buffers[rank][b] = make([]cell, s.Size(rank, b))
@@ -279,8 +271,7 @@ func TestEveryScheduleKeepsItsPromises(t *testing.T) {
 // ofAny is an algorithm or a pattern.
 func ofAny(name string) *Algorithm { return named(append(All(), patterns...), name) }
 
-// checkSteps proves that shapes and peers of stages agree with their messages, and that reductions have whole
-// elements.
+// checkSteps proves that shapes and peers of stages agree with their messages, and that reductions have whole elements.
 func checkSteps(t *testing.T, s *Schedule) {
 	for n, step := range s.Steps() {
 		got := enumerated(step)
@@ -326,10 +317,7 @@ func TestJoin(t *testing.T) {
 // knowledge of the ranks that have.
 func checkBarrier(t *testing.T, s *Schedule) {
 	p := s.Call.P
-	knows := make([]uint64, p)
-	for rank := range knows {
-		knows[rank] = 1 << rank
-	}
+	knows := lists.Map(lists.Indices(p), func(rank int) uint64 { return 1 << rank })
 	for _, step := range s.Steps() {
 		before := slices.Clone(knows)
 		for m := range step.Messages() {
@@ -369,7 +357,7 @@ func checkBeside(t *testing.T, s *Schedule) {
 	if s.Call.P > 12 {
 		return
 	}
-	steps := make([]Step, 0, s.Len())
+	var steps []Step
 	for _, step := range s.Steps() {
 		steps = append(steps, step)
 	}

@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
@@ -22,14 +24,9 @@ func TestLibraries(t *testing.T) {
 		least := 0
 		for i, w := range l.Ways {
 			last := i == len(l.Ways)-1
-			switch {
-			case w.Source == "":
-				t.Errorf("%s: way %d has no source", l.Name, i)
-			case last != (w.Most == 0), !last && w.Most <= least:
-				t.Errorf("%s: way %d is of messages up to %d, and the one before of %d", l.Name, i, w.Most, least)
-			case w.Single != (w.Segment == 0 && w.Segments == 0), w.Single && w.Request+w.Control > 0, w.Request >= max(1, w.Segment) && !w.Single:
-				t.Errorf("%s: way %d copies once and twice: %+v", l.Name, i, w)
-			}
+			check.True(t, w.Source != "" && last == (w.Most == 0) && (last || w.Most > least), "%s: way %d, after messages up to %d: %+v", l.Name, i, least, w)
+			check.True(t, w.Single == (w.Segment == 0 && w.Segments == 0) && (!w.Single || w.Request+w.Control == 0) && (w.Single || w.Request < max(1, w.Segment)),
+				"%s: way %d copies once and twice: %+v", l.Name, i, w)
 			least = w.Most
 		}
 		check.Equal(t, must.Get(Named(strings.ToUpper(l.Name))), l, "%s", l.Name)
@@ -43,8 +40,7 @@ func TestOf(t *testing.T) {
 		single  bool
 	}{
 		{"openmpi4", 0, false}, {"openmpi4", 4032, false}, {"openmpi4", 4033, true}, {"openmpi4", 1 << 30, true},
-		{"openmpi4-none", 1 << 30, false},
-		{"mpich4", 8248, false}, {"mpich4", 8249, true},
+		{"openmpi4-none", 1 << 30, false}, {"mpich4", 8248, false}, {"mpich4", 8249, true},
 	} {
 		check.Equal(t, must.Get(Named(tt.library)).Of(tt.bytes).Single, tt.single, "%s, %d bytes", tt.library, tt.bytes)
 	}
@@ -81,9 +77,8 @@ func TestComponents(t *testing.T) {
 		return text, err
 	}
 	for words, want := range map[string]string{
-		"4.0 UCX_RNDV_THRESH=8192": "hcoll sm UCX_RNDV_THRESH=8192 ",
-		"4.1":                      "adapt han hcoll sm ucc ",
-		"6.0 6.0":                  "acoll adapt han ucc xhc ",
+		"4.0 UCX_RNDV_THRESH=8192": "hcoll sm UCX_RNDV_THRESH=8192 ", "4.1": "adapt han hcoll sm ucc ",
+		"6.0 6.0": "acoll adapt han ucc xhc ",
 	} {
 		check.Equal(t, must.Get(names(strings.Fields(words)...)), want, "%s", words)
 	}
@@ -103,21 +98,17 @@ func FuzzReadComponents(f *testing.F) {
 // ownTree is a selection tree of MPICH with each kind of condition.
 var ownTree = string(must.Get(os.ReadFile("testdata/own.json")))
 
-func tree(t testing.TB) *Tree {
-	t.Helper()
-	return must.Get(ReadTree(strings.NewReader(ownTree), "own.json"))
-}
+func tree(t testing.TB) *Tree { return must.Get(ReadTree(strings.NewReader(ownTree), "own.json")) }
 
 // known are all libraries with rules files, with ownTree if they need a tree.
-func known(t testing.TB) (all []*Library) {
-	for _, name := range TunableNames() {
+func known(t testing.TB) []*Library {
+	return lists.Map(TunableNames(), func(name string) *Library {
 		l := must.Get(Tunable(name))
 		if l.NeedsBase() {
 			l = l.OnBase(tree(t))
 		}
-		all = append(all, l)
-	}
-	return all
+		return l
+	})
 }
 
 // The decisions of coll_tuned_decision_fixed.c of v3.1.6, 4.1.4 and 5.0.5, and of MPICH's tree; the numbers of
@@ -259,9 +250,8 @@ func TestEverySettingHasASchedule(t *testing.T) {
 }
 
 // Ranks send as many messages, and all ranks together as many bytes, as in Open MPI 4.1.4 and MPICH 4.0.2.
-// bench/mpi/sent.c counted them by the work of taulop tune -plan -all. Left out are what it does not see: the
-// bytes of datatypes (alltoall 3), the answers to synchronous messages (barrier 3) and empty messages besides
-// others (gather 3).
+// bench/mpi/sent.c counted them by the work of taulop tune -plan -all. Left out are what it does not see: the bytes of
+// datatypes (alltoall 3), the answers to synchronous messages (barrier 3) and empty messages besides others (gather 3).
 func TestSchedulesSendWhatLibrariesSend(t *testing.T) {
 	for line := range strings.Lines(string(must.Get(os.ReadFile("testdata/sent.tsv")))) {
 		var library, name, key, sent string
@@ -269,14 +259,9 @@ func TestSchedulesSendWhatLibrariesSend(t *testing.T) {
 		must.Get(fmt.Sscanf(line, "%s %s %s %d %s", &library, &name, &key, &m, &sent))
 		_, sent, _ = strings.Cut(strings.TrimSpace(line), fmt.Sprintf("\t%d\t", m))
 		l, c, ranks := must.Get(Tunable(library)), collective.Named(name), strings.Fields(sent)
-		var setting Setting
-		for _, s := range l.Settings(c, len(ranks), m) {
-			if s.Key() == key {
-				setting = s
-			}
-		}
-		s, err := l.Schedule(c, setting, collective.Call{P: len(ranks), M: m})
-		check.Need(t, err == nil && setting.Key() == key, "%s: %v (%v)", line, setting, err)
+		setting := cmp.Or(lists.Find(l.Settings(c, len(ranks), m), func(s Setting) bool { return s.Key() == key }), &Setting{})
+		check.Need(t, setting.Key() == key, "%s: no such setting", line)
+		s := must.Get(l.Schedule(c, *setting, collective.Call{P: len(ranks), M: m}))
 		messages, bytes := make([]int, len(ranks)), 0
 		for _, step := range s.Steps() {
 			for message := range step.Messages() {

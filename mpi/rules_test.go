@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
@@ -95,13 +97,11 @@ func TestCircGraph(t *testing.T) {
 // readSelection reads what writeSelection writes.
 func readSelection(text []byte) (*selection, error) {
 	s := &selection{}
-	if err := params.DecodeJSON(text, "rules", s); err != nil {
-		return nil, err
+	err := params.DecodeJSON(text, "rules", s)
+	if err == nil && s.Collectives == nil {
+		err = fmt.Errorf("no collectives in %s", text)
 	}
-	if s.Collectives == nil {
-		return nil, fmt.Errorf("no collectives in %s", text)
-	}
-	return s, nil
+	return s, err
 }
 
 // Rules of several nodes are for any distribution, except those of one rank a node.
@@ -110,12 +110,11 @@ func TestSelectionOfNodes(t *testing.T) {
 	rules := []Rule{{collective.Bcast, 3, 1, 1, 1024, binomial}, {collective.Bcast, 4, 1, 1, 1024, binomial}, {collective.Bcast, 5, 2, 1, 1024, binomial}, {collective.Bcast, 6, 6, 1, 1024, binomial}}
 	var text bytes.Buffer
 	must.Do(openMPI6.Write(&text, rules))
-	s := must.Get(readSelection(text.Bytes()))
-	var got []string
-	for _, of := range s.Collectives["bcast"] {
-		got = append(got, fmt.Sprint(*of.Min, *of.Max, of.Ranks))
+	got := ""
+	for _, of := range must.Get(readSelection(text.Bytes())).Collectives["bcast"] {
+		got += fmt.Sprintln(*of.Min, *of.Max, of.Ranks)
 	}
-	check.Slices(t, got, []string{"3 4single-node", "5 5any", "6 6one-per-node"}, "got")
+	check.Equal(t, got, "3 4 single-node\n5 5 any\n6 6 one-per-node\n", "ranks and distributions of rules")
 }
 
 // choice is Open MPI 6's decision with the file for ranks on one node: the first matching rule of the first matching
@@ -165,15 +164,8 @@ func randomRules(r *rand.Rand, l *Library) (rules []Rule) {
 
 // meant is the setting of a call by the rules; the library's own choice without a rule.
 func meant(rules []Rule, c *collective.Collective, p, m int) Setting {
-	if c.Empty() {
-		m = 0
-	}
-	for _, r := range rules {
-		if r.Collective == c && r.P == p && r.From <= m && m <= r.To {
-			return r.Setting
-		}
-	}
-	return Setting{}
+	r := lists.Find(rules, func(r Rule) bool { return r.Collective == c && r.P == p && (c.Empty() || r.From <= m && m <= r.To) })
+	return cmp.Or(r, &Rule{}).Setting
 }
 
 // read is the decision function of a rules file, as its library reads it.
@@ -269,9 +261,7 @@ func TestClassicLookup(t *testing.T) {
 
 func TestBadTree(t *testing.T) {
 	for text, want := range map[string]string{
-		"":   "is empty",
-		"{}": "no collectives",
-		"[]": "stands no {",
+		"": "is empty", "{}": "no collectives", "[]": "stands no {",
 		`{"collective=bcast":{"comm_sise<8":{"algorithm=MPIR_Bcast_intra_binomial":{}}}}`: "is no condition that MPICH knows",
 		`{"collective=bcast":{"comm_size<x":{"algorithm=MPIR_Bcast_intra_binomial":{}}}}`: "is no condition that MPICH knows",
 		`{"collective=bcast":{"composition=MPIDI_Bcast_intra_composition_alpha":{}}}`:     "MPIR_CVAR_CH4",
@@ -285,24 +275,19 @@ func TestBadTree(t *testing.T) {
 		strings.Repeat(`{"collective=bcast":`, 100):                                                 "is no",
 		`{"collective=bcast":` + strings.Repeat(`{"comm_size=any":`, 100):                           "deep",
 	} {
-		_, err := ReadTree(strings.NewReader(text), "base.json")
-		contains.Error(t, err, want, "base.json")
+		contains.Error(t, must.Err(ReadTree(strings.NewReader(text), "base.json")), want, "base.json")
 	}
 	lacking := must.Get(ReadTree(strings.NewReader(`{"collective=gatherv":{"algorithm=MPIR_Gatherv_allcomm_linear":{}}}`), "base.json"))
-	l := mpich4.OnBase(lacking)
 	rules := []Rule{{collective.Bcast, 4, 1, 1, 8, Setting{Name: "binomial"}}}
-	check.Error(t, l.Write(io.Discard, rules), "rules are spliced into a tree without the collective")
+	check.Error(t, mpich4.OnBase(lacking).Write(io.Discard, rules), "rules are spliced into a tree without the collective")
 	// The own choice is copied below every communicator size.
 	var large strings.Builder
 	for i := range 500 {
 		fmt.Fprintf(&large, `"count<=%d":{"algorithm=MPIR_Bcast_intra_%s":{}},`, i, []string{"binomial", "scatter_ring_allgather"}[i%2])
 	}
 	own := must.Get(ReadTree(strings.NewReader(`{"collective=bcast":{"comm_type=intra":{`+large.String()+`"count=any":{"algorithm=MPIR_Bcast_intra_binomial":{}}}}}`), "base.json"))
-	l, rules = mpich4.OnBase(own), nil
-	for p := range 500 {
-		rules = append(rules, Rule{collective.Bcast, 2 + 2*p, 1, 1, 8, Setting{Name: "binomial"}})
-	}
-	check.ErrorIs(t, l.Write(io.Discard, rules), errGrown, "a file that is too large")
+	rules = lists.Map(lists.Indices(500), func(p int) Rule { return Rule{collective.Bcast, 2 + 2*p, 1, 1, 8, Setting{Name: "binomial"}} })
+	check.ErrorIs(t, mpich4.OnBase(own).Write(io.Discard, rules), errGrown, "a file that is too large")
 }
 
 // Splicing the same rules twice changes nothing.
@@ -357,8 +342,8 @@ func FuzzReadTree(f *testing.F) {
 			return
 		}
 		again := must.Get(ReadTree(bytes.NewReader(out.Bytes()), "written"))
-		if got := again.choice(collective.Bcast, 4, 8, 8); got != "MPIR_Bcast_intra_scatter_ring_allgather" && own.branches[0].condition() == "collective=bcast" {
-			t.Errorf("a rule for 4 ranks and 8 B gives %q in %s", got, out.String())
-		}
+		got := again.choice(collective.Bcast, 4, 8, 8)
+		check.True(t, got == "MPIR_Bcast_intra_scatter_ring_allgather" || own.branches[0].condition() != "collective=bcast",
+			"a rule for 4 ranks and 8 B gives %q in %s", got, out.String())
 	})
 }
