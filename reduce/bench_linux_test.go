@@ -1,6 +1,7 @@
 package reduce
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"testing"
@@ -8,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/taulop/taulop/internal/test/skip"
 )
 
 // The time of a reduction, a median over batches, beside C: see bench/reduce.sh.
@@ -34,13 +37,7 @@ func BenchmarkOperators(b *testing.B) {
 
 func benchmark(b *testing.B, o *Operator, n int) {
 	in, inout := mapped(b, n), mapped(b, n)
-	one := uint64(1)
-	switch o.Name[len(o.Name)-1] {
-	case 'F':
-		one = uint64(math.Float32bits(1))
-	case 'R':
-		one = math.Float64bits(1)
-	}
+	one := cmp.Or(map[byte]uint64{'F': uint64(math.Float32bits(1)), 'R': math.Float64bits(1)}[o.Name[len(o.Name)-1]], 1)
 	for _, mem := range [][]byte{in, inout} {
 		for at := copy(mem, element(one, o.Element)); at < n; at *= 2 {
 			copy(mem[at:], mem[:at])
@@ -64,11 +61,8 @@ func benchmark(b *testing.B, o *Operator, n int) {
 func mapped(b *testing.B, n int) []byte {
 	const huge = 2 << 20
 	mem, err := unix.Mmap(-1, 0, n+2*huge, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
-	if err != nil {
-		b.Skip(err)
-	}
+	skip.Error(b, err)
 	b.Cleanup(func() { unix.Munmap(mem) })
 	_ = unix.Madvise(mem, unix.MADV_HUGEPAGE) // small pages will do
-	skip := -uintptr(unsafe.Pointer(&mem[0])) % huge
-	return mem[skip:][:n]
+	return mem[-uintptr(unsafe.Pointer(&mem[0]))%huge:][:n]
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -44,9 +45,8 @@ func TestOperators(t *testing.T) {
 			t.Helper()
 			a, b := bytes.Repeat(element(in, o.Element), 40), bytes.Repeat(element(inout, o.Element), 40)
 			o.Apply(b, a)
-			if got := bytes.Repeat(element(want, o.Element), 40); !bytes.Equal(b, got) {
-				t.Errorf("%s of %s: %#x op %#x = %x, want %#x in every element", o.Name, o.version, in, inout, b[:o.Element], want)
-			}
+			got := bytes.Repeat(element(want, o.Element), 40)
+			check.True(t, bytes.Equal(b, got), "%s of %s: %#x op %#x = %x, want %#x in every element", o.Name, o.version, in, inout, b[:o.Element], want)
 		}
 		bits := func(x float64) uint64 {
 			switch kind {
@@ -57,13 +57,12 @@ func TestOperators(t *testing.T) {
 			}
 			return uint64(int64(x))
 		}
-		for _, v := range values[operator] {
-			check(bits(v[0]), bits(v[1]), bits(v[2]))
-		}
+		all := values[operator]
 		if kind == "F" || kind == "R" {
-			for _, v := range odd[operator] {
-				check(bits(v[0]), bits(v[1]), bits(v[2]))
-			}
+			all = slices.Concat(all, odd[operator])
+		}
+		for _, v := range all {
+			check(bits(v[0]), bits(v[1]), bits(v[2]))
 		}
 		for _, v := range wrapping[o.Name] {
 			check(uint64(v[0]), uint64(v[1]), uint64(v[2]))
@@ -99,8 +98,7 @@ func TestKernels(t *testing.T) {
 	const around = 64
 	for _, o := range everyOperator() {
 		for n := range 301 {
-			in := laid(o, rnd, n, around)
-			inout := laid(o, rnd, n, around)
+			in, inout := laid(o, rnd, n, around), laid(o, rnd, n, around)
 			compare(t, o, inout, in, around+rnd.IntN(around/o.Element)*o.Element, around+rnd.IntN(around/o.Element)*o.Element, n)
 		}
 	}
@@ -109,10 +107,8 @@ func TestKernels(t *testing.T) {
 // compare reduces n elements that begin at in[i:] and inout[j:].
 func compare(t *testing.T, o tried, inout, in []byte, j, i, n int) {
 	t.Helper()
-	want, unchanged := aligned(len(inout)), bytes.Clone(in)
+	want, unchanged, before, m := aligned(len(inout)), bytes.Clone(in), bytes.Clone(inout), n*o.Element
 	copy(want, inout)
-	before := bytes.Clone(inout)
-	m := n * o.Element
 	if n > 0 {
 		o.loop(unsafe.Pointer(&want[j]), unsafe.Pointer(&in[i]), n)
 	}
@@ -129,14 +125,11 @@ func compare(t *testing.T, o tried, inout, in []byte, j, i, n int) {
 
 // Which of two NaNs a sum or product has is left open.
 func sameNaN(name string, a, b []byte) bool {
-	if !strings.HasPrefix(name, "SUM") && !strings.HasPrefix(name, "PROD") {
-		return false
-	}
-	switch name[len(name)-1] {
-	case 'F':
+	switch name {
+	case "SUM_F", "PROD_F":
 		x, y := math.Float32frombits(binary.NativeEndian.Uint32(a)), math.Float32frombits(binary.NativeEndian.Uint32(b))
 		return x != x && y != y
-	case 'R':
+	case "SUM_R", "PROD_R":
 		return math.IsNaN(math.Float64frombits(binary.NativeEndian.Uint64(a))) && math.IsNaN(math.Float64frombits(binary.NativeEndian.Uint64(b)))
 	}
 	return false

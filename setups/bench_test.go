@@ -15,7 +15,7 @@ import (
 // nothing, and the share of the time that looks take.
 func BenchmarkLooks(b *testing.B) {
 	const segment, arena = 8 << 10, 64 << 20 // bytes
-	cells := []struct {
+	for _, c := range []struct {
 		name string
 		Trial
 	}{
@@ -28,8 +28,7 @@ func BenchmarkLooks(b *testing.B) {
 		{"sendrecv-8K", Trial{Setup: Sendrecv, K: 1, Bytes: segment}},
 		{"sendrecv-512K", Trial{Setup: Sendrecv, K: 64, Bytes: 64 * segment}},
 		{"isolated-8K", Trial{Setup: Isolated, K: 1, Bytes: segment}},
-	}
-	for _, c := range cells {
+	} {
 		b.Run(c.name, func(b *testing.B) {
 			team, ctx := team(b, 2), context.Background()
 			skip.If(b, team.Placement().Oversubscribed, "needs 2 CPUs")

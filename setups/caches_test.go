@@ -25,19 +25,14 @@ func TestNeededCaches(t *testing.T) {
 	}
 	large := with(1 << 30)
 	check.Equal(t, NeededCaches(large, []bool{false}), ArenaCaches, "caches of an arena in cache")
-	if p := must.Get(large.Place(numa.Local, 1)); must.Get(numa.FreeMemoryBytes("/")) < int64(ArenaOf(large, p, ArenaCaches)) || here.LastLevelCacheBytes() > 64<<20 {
-		t.Skip("little memory, or large caches")
-	}
-	if got := NeededCaches(large, []bool{true}); got >= ArenaCaches && team(t, 1).known(t) {
-		t.Errorf("an L3 that is smaller than reported: arenas of %g caches", got)
-	}
+	arena := int64(ArenaOf(large, must.Get(large.Place(numa.Local, 1)), ArenaCaches))
+	skip.If(t, must.Get(numa.FreeMemoryBytes("/")) < arena || here.LastLevelCacheBytes() > 64<<20, "little memory, or large caches")
+	got := NeededCaches(large, []bool{true})
+	check.True(t, got < ArenaCaches || !team(t, 1).known(t), "an L3 that is smaller than reported: arenas of %g caches", got)
 }
 
 // known reports whether reads of memory can be told from those of a cache here.
-func (t *Team) known(tb testing.TB) bool {
-	must.Get(t.held(16 << 20))
-	return t.Loads().Known()
-}
+func (t *Team) known(tb testing.TB) bool { must.Get(t.held(16 << 20)); return t.Loads().Known() }
 
 // Of an arena that a cache holds more is found there than of a large one.
 func TestHeld(t *testing.T) {

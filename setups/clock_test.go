@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
@@ -15,11 +16,7 @@ import (
 
 // simulated is a team of tau workers on CPUs 10, 11, …
 func simulated(s *Simulation, tau int) *Team {
-	var p numa.Placement
-	for i := range tau {
-		p.Workers = append(p.Workers, numa.Worker{CPU: numa.CPU{ID: 10 + i}})
-	}
-	return s.Team(p)
+	return s.Team(numa.Placement{Workers: lists.Map(lists.Indices(tau), func(i int) numa.Worker { return numa.Worker{CPU: numa.CPU{ID: 10 + i}} })})
 }
 
 // costs are the times of one repetition, by worker.
@@ -27,8 +24,7 @@ func costs(ns ...float64) func(Work, []numa.Worker) []float64 {
 	return func(Work, []numa.Worker) []float64 { return ns }
 }
 
-// A late batch does not count and is measured again, within a bound. If a worker is late each time, the
-// notice grows.
+// A late batch does not count and is measured again, within a bound. If a worker is late each time, the notice grows.
 func TestLateStarts(t *testing.T) {
 	const us = time.Microsecond
 	try := func(name string, delays []time.Duration, want params.Begun, ns float64) { // of worker 2 of four by batch, the warm-up first
@@ -72,9 +68,8 @@ func TestWorkersAlone(t *testing.T) {
 		t.Helper()
 		found, err := simulated(&Simulation{Cost: costs(ns...)}, len(ns)).Sample(context.Background(), Trial{Setup: Bare}, 1000)
 		w := found.Workers
-		if err != nil || math.Abs(float64(w.Fastest-want.Fastest)) > 0.005 || math.Abs(float64(w.Typical-want.Typical)) > 0.005 || w.Last != want.Last {
-			t.Errorf("%v: %+v, want %+v, %v", ns, w, want, err)
-		}
+		check.True(t, err == nil && math.Abs(float64(w.Fastest-want.Fastest)) <= 0.005 && math.Abs(float64(w.Typical-want.Typical)) <= 0.005 && w.Last == want.Last,
+			"%v: %+v, want %+v, %v", ns, w, want, err)
 		check.Equal(t, found.NS, slices.Max(ns), "%v", ns)
 	}
 	try([]float64{1000, 1000, 2000, 1000}, params.Workers{Fastest: 0.5, Typical: 0.5, Last: 12})

@@ -86,9 +86,8 @@ func wrongIsFound(t *testing.T, team *Team, c Collective) {
 	defer run.unmap()
 	run.rounds = 2 * (c.Runs + 1) // as if they were over
 	for id := range run.ranks {
-		if promised(run, id) && run.checkRuns(id) == nil && !run.brings(id, collective.Recv) {
-			t.Errorf("%s: rank %d received nothing, and it was not found", c.Schedule.Algorithm, id)
-		}
+		check.True(t, !promised(run, id) || run.checkRuns(id) != nil || run.brings(id, collective.Recv),
+			"%s: rank %d received nothing, and it was not found", c.Schedule.Algorithm, id)
 	}
 	must.Do(team.run(context.Background(), run))
 	for id, r := range run.ranks {
@@ -107,9 +106,7 @@ func wrongIsFound(t *testing.T, team *Team, c Collective) {
 	}
 }
 
-func promised(run *performance, id int) bool {
-	return len(run.Schedule.Promise(id)) > 0
-}
+func promised(run *performance, id int) bool { return len(run.Schedule.Promise(id)) > 0 }
 
 // Arenas stay mapped from call to call until a message is larger than half of one: each has room for two.
 func TestArenasGrow(t *testing.T) {
@@ -123,9 +120,8 @@ func TestArenasGrow(t *testing.T) {
 		s := must.Get(ring.Schedule(collective.Call{P: 2, M: tt.m}))
 		must.Get(team.RunCollective(t.Context(), Collective{Schedule: s, Segments: 2, SegmentBytes: 4096, Runs: 3, ArenaBytes: 1 << 20}))
 		is := team.memory.kept[key{of: arena, side: sending}]
-		if len(is.mem) < 2*2*tt.m || tt.grows == (is == last) {
-			t.Errorf("blocks of %d bytes: an arena of %d bytes, mapped again: %v", tt.m, len(is.mem), is != last)
-		}
+		check.True(t, len(is.mem) >= 2*2*tt.m && tt.grows != (is == last),
+			"blocks of %d bytes: an arena of %d bytes, mapped again: %v", tt.m, len(is.mem), is != last)
 		last = is
 	}
 	team.Release()

@@ -42,9 +42,8 @@ func skipForbidden(t *testing.T, err error) {
 	skip.If(t, err != nil && strings.Contains(err.Error(), shm.ErrForbidden.Error()), "%v", err)
 }
 
-// Every byte arrives: by single copies and through segments, with rewritten and unchanged send buffers,
-// in cache and off cache. Rewritten buffers hold other bytes in each run, so that old data are not
-// taken for new.
+// Every byte arrives: by single copies and through segments, with rewritten and unchanged send buffers, in cache and
+// off cache. Rewritten buffers hold other bytes in each run, so that old data are not taken for new.
 func TestProcesses(t *testing.T) {
 	sum := must.Get(reduce.Lookup("SUM_I"))
 	var longest float64
@@ -141,11 +140,7 @@ func TestProcessesStop(t *testing.T) {
 // Teams close all files that they opened: a launch has many teams and collects no garbage.
 func TestProcessesCloseFiles(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	open := func() int {
-		files, err := os.ReadDir("/proc/self/fd")
-		skip.Error(t, err)
-		return len(files)
-	}
+	open := func() int { files, err := os.ReadDir("/proc/self/fd"); skip.Error(t, err); return len(files) }
 	place := processTeam(t, 2).placement
 	before := open()
 	for range 3 {
@@ -154,8 +149,7 @@ func TestProcessesCloseFiles(t *testing.T) {
 	check.AtMost(t, open(), before, "open files")
 }
 
-// BenchmarkProcesses sends the same messages between two threads and between two processes, for
-// bench/processes.sh.
+// BenchmarkProcesses sends the same messages between two threads and between two processes, for bench/processes.sh.
 func BenchmarkProcesses(b *testing.B) {
 	place := must.Get(must.Get(numa.Discover("/")).Place(numa.Local, 2))
 	for _, a := range []*collective.Algorithm{collective.Couples, collective.Permutation} {

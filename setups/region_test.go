@@ -18,8 +18,7 @@ import (
 	"github.com/taulop/taulop/internal/test/skip"
 )
 
-// All buffers have huge pages if they are asked for, and none otherwise, whatever the
-// kernel's setting is.
+// All buffers have huge pages if they are asked for, and none otherwise, whatever the kernel's setting is.
 func TestPages(t *testing.T) {
 	for _, huge := range []bool{false, true} {
 		team := team(t, 2)
@@ -33,9 +32,8 @@ func TestPages(t *testing.T) {
 		for _, r := range team.memory.used {
 			n, err := r.pages.HugeBytes()
 			flags := flagsOf(string(smaps), unsafe.SliceData(r.mem))
-			if slices.Contains(flags, "hg") != huge || slices.Contains(flags, "nh") == huge || err != nil || n > 0 && !huge {
-				t.Errorf("huge %t: purpose %d of worker %d has flags %v, and %d bytes in huge pages, %v", huge, r.of, r.worker, flags, n, err)
-			}
+			check.True(t, slices.Contains(flags, "hg") == huge && slices.Contains(flags, "nh") != huge && err == nil && (n == 0 || huge),
+				"huge %t: purpose %d of worker %d has flags %v, and %d bytes in huge pages, %v", huge, r.of, r.worker, flags, n, err)
 			if huge {
 				t.Logf("purpose %d of worker %d: %d of %d bytes in huge pages", r.of, r.worker, n, len(r.pages.Bytes()))
 			}
@@ -44,8 +42,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// flagsOf are the kernel's flags of the mapping that holds a byte: nh for no huge pages (madvise), hg
-// for huge pages.
+// flagsOf are the kernel's flags of the mapping that holds a byte: nh for no huge pages (madvise), hg for huge pages.
 func flagsOf(smaps string, at *byte) []string {
 	inside := false
 	for line := range strings.Lines(smaps) {
@@ -78,9 +75,7 @@ func TestRegionsStay(t *testing.T) {
 			return r
 		}
 		first := get(key{of: userBuffer, worker: 1}, 5000)
-		for i := range first.mem {
-			first.mem[i] = 7
-		}
+		copy(first.mem, bytes.Repeat([]byte{7}, len(first.mem)))
 		if life != fresh { // else its address could be given out again
 			m.unmap()
 		}
@@ -90,9 +85,8 @@ func TestRegionsStay(t *testing.T) {
 		check.Equal(t, second.mem[min(length, 5000)-1], holds, "%s: what the last byte holds", name)
 		m.forget() // kept ones are initialised again, too
 		m.unmap()
-		if r := get(asked, length); life == kept && r.mem[0] != holds+1 || life != kept && r.mem[0] == 0 {
-			t.Errorf("%s: holds %d when initialised again", name, r.mem[0])
-		}
+		again := get(asked, length).mem[0]
+		check.True(t, life == kept && again == holds+1 || life != kept && again != 0, "%s: holds %d when initialised again", name, again)
 		m.unmap()
 		m.drop(func(*region) bool { return true })
 		check.Equal(t, len(m.kept), 0, "%s: number of kept", name)
@@ -135,37 +129,28 @@ func TestArenasAreBegun(t *testing.T) {
 		for i, r := range team.memory.used {
 			then[i] = r.ready
 		}
-		if down != tt.want || team.down != tt.want || then != tt.then {
-			t.Errorf("%+v: messages begin at %d, and %v", tt, down, then)
-		}
+		check.True(t, down == tt.want && team.down == tt.want && then == tt.then, "%+v: messages begin at %d, and %v", tt, down, then)
 	}
 }
 
-// Only the owner initialises a region, piece by piece, each of which is progress; and
-// it stops when it is told to.
+// Only the owner initialises a region, piece by piece, each of which is progress; and it stops when it is told to.
 func TestTouchIsProgress(t *testing.T) {
 	m := &team(t, 2).memory
-	pieces := 0
+	pieces, steps := 0, 0
 	r := must.Get(m.region(key{of: userBuffer, worker: 1}, 2*pieceBytes+1, kept, func([]byte, int) { pieces++ }))
-	steps := 0
-	if err := m.touch(0, func() bool { steps++; return true }); err != nil || steps > 0 || r.ready {
-		t.Errorf("worker 0 took %d steps in memory of worker 1: %v", steps, err)
-	}
-	var stopped gaveUp
-	if err := m.touch(1, func() bool { steps++; return steps < 2 }); !errors.As(err, &stopped) || r.ready || pieces != 1 {
-		t.Errorf("told to stop after a piece, %d were initialised: %v", pieces, err)
-	}
+	err := m.touch(0, func() bool { steps++; return true })
+	check.True(t, err == nil && steps == 0 && !r.ready, "worker 0 took %d steps in memory of worker 1: %v", steps, err)
+	err = m.touch(1, func() bool { steps++; return steps < 2 })
+	check.True(t, errors.As(err, new(gaveUp)) && !r.ready && pieces == 1, "told to stop after a piece, %d were initialised: %v", pieces, err)
 	pieces, steps = 0, 0
 	r.write = func(mem []byte, _ int) { clear(mem); pieces++ }
 	for range 2 { // the second time there is nothing to do
-		if err := m.touch(1, func() bool { steps++; return true }); err != nil || !r.ready || pieces != 3 || steps != 3 {
-			t.Errorf("%d pieces, %d steps, ready: %t, %v", pieces, steps, r.ready, err)
-		}
+		err := m.touch(1, func() bool { steps++; return true })
+		check.True(t, err == nil && r.ready && pieces == 3 && steps == 3, "%d pieces, %d steps, ready: %t, %v", pieces, steps, r.ready, err)
 	}
 }
 
-// A page that lies elsewhere is refused: when it is touched, and when a measurement
-// is over.
+// A page that lies elsewhere is refused: when it is touched, and when a measurement is over.
 func TestPagesElsewhereAreRefused(t *testing.T) {
 	for _, of := range []purpose{userBuffer, intermediate, remoteCopies, localCopies, largeBuffer, arena, arrayOfPasses} {
 		team := team(t, 1)
@@ -178,9 +163,7 @@ func TestPagesElsewhereAreRefused(t *testing.T) {
 		goOn := func() bool { return true }
 		ask()
 		must.Do(m.touch(0, goOn))
-		if w := team.Warnings(); len(w) > 0 {
-			t.Skip(w)
-		}
+		skip.If(t, len(team.Warnings()) > 0, "%v", team.Warnings())
 		check.NoError(t, m.stays(0), "%s", name)
 		m.workers = elsewhere
 		contains.Error(t, m.stays(0), name+": page 0 of 3 should lie on node 63")
@@ -198,9 +181,8 @@ func TestPagesElsewhereAreRefused(t *testing.T) {
 func TestOversubscribedTeamsShareNothing(t *testing.T) {
 	tau := len(place(t, 1).Workers)
 	for !place(t, tau).Oversubscribed {
-		if tau++; tau > 9 {
-			t.Skip("too many CPUs to oversubscribe")
-		}
+		tau++
+		skip.If(t, tau > 9, "too many CPUs to oversubscribe")
 	}
 	team := team(t, tau)
 	s := must.Get(must.Get(collective.Lookup("allgather:ring")).Schedule(collective.Call{P: tau, M: 1000}))
@@ -225,13 +207,10 @@ func TestOversubscribedTeamsShareNothing(t *testing.T) {
 	// By worker: two arenas, both ends of copies, and the user and intermediate buffers that were reused.
 	check.Equal(t, len(team.memory.kept), 6*tau, "regions stay mapped")
 	for k, r := range team.memory.kept {
-		if k.of == arena && k.side == sending && !bytes.Equal(r.mem[:1000], team.patterns[k.worker][:1000]) {
-			t.Errorf("what worker %d sends is not its own", k.worker)
-		}
+		check.True(t, k.of != arena || k.side != sending || bytes.Equal(r.mem[:1000], team.patterns[k.worker][:1000]),
+			"what worker %d sends is not its own", k.worker)
 		for other, o := range team.memory.kept {
-			if k != other && unsafe.SliceData(r.mem) == unsafe.SliceData(o.mem) {
-				t.Errorf("%+v and %+v are one region", k, other)
-			}
+			check.True(t, k == other || unsafe.SliceData(r.mem) != unsafe.SliceData(o.mem), "%+v and %+v are one region", k, other)
 		}
 	}
 	team.Release()
@@ -243,25 +222,22 @@ func TestEveryWorkerIsTimed(t *testing.T) {
 	team := team(t, 3)
 	s := must.Get(must.Get(collective.Lookup("barrier:dissemination")).Schedule(collective.Call{P: 3}))
 	trial := must.Get(team.prepare(Trial{Setup: Ring, Segments: 1, SegmentBytes: 64, K: 1, Bytes: 64}, 5, 3))
-	check := func(m *measurement, tk task, least int) {
+	try := func(m *measurement, tk task, least int) {
 		defer m.unmap()
 		must.Do(team.run(context.Background(), tk))
-		if rounds, forced := m.measured(); !forced && len(rounds) != 3 || m.rounds < least {
-			t.Errorf("%d rounds, %d batches, %d of them late", m.rounds, len(rounds), len(m.late))
-		}
+		rounds, forced := m.measured()
+		check.True(t, (forced || len(rounds) == 3) && m.rounds >= least, "%d rounds, %d batches, %d of them late", m.rounds, len(rounds), len(m.late))
 		for b, at := range m.started[:m.rounds] {
 			end := float64(at) + m.took(b)
 			for _, w := range m.workers {
-				if begin, finish := w.start[b], w.finish[b]; begin < at || finish < begin || float64(finish) > end {
-					t.Errorf("batch %d of worker %d from %v to %v, told %v, over at %g", b, w.id, begin, finish, at, end)
-				}
+				begin, finish := w.start[b], w.finish[b]
+				check.True(t, begin >= at && finish >= begin && float64(finish) <= end,
+					"batch %d of worker %d from %v to %v, told %v, over at %g", b, w.id, begin, finish, at, end)
 			}
-			if b > 0 && float64(m.started[b]) < float64(m.started[b-1])+m.took(b-1) {
-				t.Errorf("batch %d begins before the one before is over", b)
-			}
+			check.True(t, b <= 0 || float64(m.started[b]) >= float64(m.started[b-1])+m.took(b-1), "batch %d begins before the one before is over", b)
 		}
 	}
-	check(&trial.measurement, trial, 4)
+	try(&trial.measurement, trial, 4)
 	run := must.Get(team.lay(Collective{Schedule: s, Segments: 1, SegmentBytes: 64, Runs: 3}))
-	check(&run.measurement, run, 8)
+	try(&run.measurement, run, 8)
 }

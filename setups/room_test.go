@@ -11,22 +11,17 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// Wherever workers are, what they walk through together is several times all caches that can
-// hold it, each worker's share at least several times its own cache, and all of it within a
-// quarter of the memory.
+// Wherever workers are, what they walk through together is several times all caches that can hold it, each worker's
+// share at least several times its own cache, and all of it within a quarter of the memory.
 func TestArenas(t *testing.T) {
-	machines := make(map[string]*numa.Machine)
-	free := make(map[string]int64)
+	machines, free := make(map[string]*numa.Machine), make(map[string]int64)
 	for _, s := range numatest.Shapes {
 		machines[s.String()], free[s.String()] = s.Machine(), s.Memory-s.Memory/16
 	}
 	if snapshot.Available() {
 		for _, name := range snapshot.Few(t) {
-			m := must.Get(numa.Discover(snapshot.Unpack(t, name)))
-			machines[name] = m
-			for _, n := range m.Nodes {
-				free[name] += n.FreeBytes
-			}
+			machines[name] = must.Get(numa.Discover(snapshot.Unpack(t, name)))
+			free[name] = lists.Sum(machines[name].Nodes, func(n numa.Node) int64 { return n.FreeBytes })
 		}
 	}
 	for name, m := range machines {
@@ -40,9 +35,8 @@ func TestArenas(t *testing.T) {
 				on := lists.Counts(p.Workers, func(w numa.Worker) int { return w.ID })
 				for _, c := range m.Caches {
 					workers := lists.Sum(c.CPUs, func(cpu int) int { return on[cpu] })
-					if workers > 0 && c.Type != "Instruction" && workers*arena < ArenaCaches*c.Bytes {
-						t.Errorf("%s, %s, τ = %d: %d workers of an L%d of %d KB walk through %d KB each", name, policy, tau, workers, c.Level, c.Bytes>>10, arena>>10)
-					}
+					check.True(t, workers == 0 || c.Type == "Instruction" || workers*arena >= ArenaCaches*c.Bytes,
+						"%s, %s, τ = %d: %d workers of an L%d of %d KB walk through %d KB each", name, policy, tau, workers, c.Level, c.Bytes>>10, arena>>10)
 				}
 				check.AtLeast(t, arena, 4<<20, "%s, %s, τ = %d: bytes", name, policy, tau)
 				f := Fit{Segments: 2, SegmentBytes: 8 << 10, OffCache: true, ArenaBytes: arena, FreeBytes: free[name], Placement: p, Nodes: m.Nodes}
@@ -51,26 +45,23 @@ func TestArenas(t *testing.T) {
 					t.Logf("%s, %s, τ = %d: %v", name, policy, tau, err)
 					continue
 				}
-				if got > arena || int64(got)*int64(len(p.Workers)) > free[name]/4 {
-					t.Errorf("%s, %s, τ = %d: %d MB a worker, wanted %d, of %d MB free", name, policy, tau, got>>20, arena>>20, free[name]>>20)
-				}
+				check.True(t, got <= arena && int64(got)*int64(len(p.Workers)) <= free[name]/4,
+					"%s, %s, τ = %d: %d MB a worker, wanted %d, of %d MB free", name, policy, tau, got>>20, arena>>20, free[name]>>20)
 				check.Equal(t, f.Partly(got) != nil, (got < arena), "%s, %s, τ = %d: %d of %d bytes, a warning", name, policy, tau, got, arena)
 				by := make(map[int]int64)
 				for _, w := range p.Workers {
 					by[w.UserNode] += 2 * int64(got) // one to send from, one to receive into
 				}
 				for _, n := range m.Nodes {
-					if len(m.Nodes) > 1 && by[n.ID] > n.FreeBytes*3/4 {
-						t.Errorf("%s, %s, τ = %d: node %d has %d MB and gets %d", name, policy, tau, n.ID, n.FreeBytes>>20, by[n.ID]>>20)
-					}
+					check.True(t, len(m.Nodes) <= 1 || by[n.ID] <= n.FreeBytes*3/4,
+						"%s, %s, τ = %d: node %d has %d MB and gets %d", name, policy, tau, n.ID, n.FreeBytes>>20, by[n.ID]>>20)
 				}
 			}
 		}
 	}
 }
 
-// What was called off cache on machines with many cores: a worker's arena was smaller than
-// its own cache.
+// What was called off cache on machines with many cores: a worker's arena was smaller than its own cache.
 func TestArenaOfMany(t *testing.T) {
 	for _, tt := range []struct {
 		shape numatest.Shape

@@ -26,7 +26,6 @@ import (
 
 // place deals workers round the CPUs that the test may use.
 func place(t testing.TB, tau int) numa.Placement {
-	t.Helper()
 	return must.Get(must.Get(numa.Discover("/")).Place(numa.Local, tau))
 }
 
@@ -37,8 +36,7 @@ func team(t testing.TB, tau int) *Team {
 	return team
 }
 
-// Workers on sibling threads wait with pauses, workers that share a CPU yield, all others do
-// neither.
+// Workers on sibling threads wait with pauses, workers that share a CPU yield, all others do neither.
 func TestWaitersOfSiblings(t *testing.T) {
 	var stop atomic.Bool
 	alone, yields := shm.NewWaiter(&stop, false), shm.NewWaiter(&stop, true)
@@ -55,9 +53,8 @@ func TestWaitersOfSiblings(t *testing.T) {
 	}
 }
 
-// Every setup moves its bytes, or Run fails: with 1 to 8 segments, whole and short last segments, in
-// cache and through an arena. Many workers, which may take turns on few CPUs, run some numbers and
-// sizes; with TAULOP_LONG all.
+// Every setup moves its bytes, or Run fails: with 1 to 8 segments, whole and short last segments, in cache and through
+// an arena. Many workers, which may take turns on few CPUs, run some numbers and sizes; with TAULOP_LONG all.
 func TestEverySetupMovesItsBytes(t *testing.T) {
 	long := os.Getenv("TAULOP_LONG") != ""
 	for tau := 1; tau <= 8; tau++ {
@@ -71,24 +68,18 @@ func TestEverySetupMovesItsBytes(t *testing.T) {
 			}
 			for i, nseg := range []int{1, 2, 3, 8} { // fewer than segments of a message, as many, more
 				for j, size := range []struct{ segment, k, bytes int }{
-					{0, 5, 0},
-					{1, 3, 3},
-					{64, 3, 192},
+					{0, 5, 0}, {1, 3, 3}, {64, 3, 192},
 					{1000, 7, 6500}, // short last segment
-					{4096, 1, 100},
-					{8192, 4, 8192*3 + 1},
+					{4096, 1, 100}, {8192, 4, 8192*3 + 1},
 				} {
 					for l, arena := range []int{0, 256 << 10} {
 						for _, messages := range []int{1, 5} {
 							if few := i + j + l; !long && (tau <= 2 && (few+messages/5)%2 != 0 || tau > 2 && (messages == 1 || few%8 != 0)) {
 								continue
 							}
-							tr := Trial{Setup: s, Segments: nseg, SegmentBytes: size.segment,
-								K: size.k, Bytes: size.bytes, ArenaBytes: arena}
+							tr := Trial{Setup: s, Segments: nseg, SegmentBytes: size.segment, K: size.k, Bytes: size.bytes, ArenaBytes: arena}
 							times, err := tr.repeat(context.Background(), team, messages, 2)
-							if err != nil || len(times) < 1 || !(times[0] > 0) { // batches that began late are left out
-								t.Fatalf("τ=%d %+v: times %v, %v", tau, tr, times, err)
-							}
+							check.Need(t, err == nil && len(times) >= 1 && times[0] > 0, "τ=%d %+v: times %v, %v", tau, tr, times, err) // without late batches
 						}
 					}
 				}
@@ -127,16 +118,14 @@ func TestWrongBytesAreFound(t *testing.T) {
 	}
 }
 
-// Setups take turns in the arenas, and every trial finds the expected bytes, also messages that take a
-// whole arena.
+// Setups take turns in the arenas, and every trial finds the expected bytes, also messages that take a whole arena.
 func TestTurnsInAnArena(t *testing.T) {
 	const arena = 40 << 10
 	run := func(team *Team, s Setup, bytes, messages int) {
 		t.Helper()
 		tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1024, K: (bytes-1)/1024 + 1, Bytes: bytes, ArenaBytes: arena}
-		if _, err := tr.repeat(context.Background(), team, messages, 2); err != nil {
-			t.Fatalf("τ=%d, %+v: %v", team.Tau(), tr, err)
-		}
+		_, err := tr.repeat(context.Background(), team, messages, 2)
+		check.Need(t, err == nil, "τ=%d, %+v: %v", team.Tau(), tr, err)
 	}
 	for tau := 2; tau <= 4; tau += 2 {
 		team := team(t, tau)
@@ -173,12 +162,10 @@ func TestWalk(t *testing.T) {
 			k := newWalk(end+unitBytes/2, stride-1, down)
 			for j := range n {
 				before, at := end-down, k.at(j)
-				if at < 0 || at > end-stride || (end-at)%stride != 0 || at+stride > before && at != end-stride || at+2*stride <= before {
-					t.Fatalf("%d units, message %d of %d bytes: at %d after %d", units, j, stride, at, before)
-				}
-				if down = k.down(j + 1); down != end-at {
-					t.Fatalf("%d units, message %d of %d bytes: came down %d bytes to %d", units, j, stride, down, at)
-				}
+				check.Need(t, at >= 0 && at <= end-stride && (end-at)%stride == 0 && (at+stride <= before || at == end-stride) && at+2*stride > before,
+					"%d units, message %d of %d bytes: at %d after %d", units, j, stride, at, before)
+				down = k.down(j + 1)
+				check.Need(t, down == end-at, "%d units, message %d of %d bytes: came down %d bytes to %d", units, j, stride, down, at)
 			}
 		}
 	}
@@ -204,17 +191,15 @@ func TestTurnsLayNothingAnew(t *testing.T) {
 			}
 		}
 		must.Get(team.RunCollective(t.Context(), Collective{Schedule: schedule, Segments: 2, SegmentBytes: 8 << 10, Runs: 2, ArenaBytes: 64 << 20}))
+		if i < 1 {
+			continue // not all are used yet
+		}
 		for k, r := range team.memory.kept {
-			if i < 1 {
-				continue // not all are used yet
-			}
 			last := &r.mem[0] // of an arena, through which messages come down
 			if k.of == largeBuffer {
 				last = &r.mem[len(r.mem)-1]
 			}
-			if i > 1 && *last != mark {
-				t.Errorf("%s: %+v was initialised again", s.Name, k)
-			}
+			check.True(t, i == 1 || *last == mark, "%s: %+v was initialised again", s.Name, k)
 			*last = mark
 		}
 	}
@@ -251,9 +236,8 @@ func TestCancel(t *testing.T) {
 // Initialising memory ends too: gigabytes take seconds.
 func TestInitialisingEnds(t *testing.T) {
 	const arena = 1 << 30
-	if free, err := numa.FreeMemoryBytes("/"); err != nil || free < 3*arena {
-		t.Skipf("%d bytes of memory are free (%v)", free, err)
-	}
+	free, err := numa.FreeMemoryBytes("/")
+	skip.If(t, err != nil || free < 3*arena, "%d bytes of memory are free (%v)", free, err)
 	team := team(t, 2)
 	tr := Trial{Setup: Ring, Segments: 2, SegmentBytes: 1024, K: 8, Bytes: 8192, ArenaBytes: arena}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -304,24 +288,15 @@ func TestPagesLieWherePlaced(t *testing.T) {
 
 func onNode(t *testing.T, name string, mem []byte, want int) {
 	t.Helper()
-	switch err := numa.Verify(mem, want, name); {
-	case errors.Is(err, numa.ErrForbidden):
-		t.Skip(err)
-	case err != nil:
-		t.Error(err)
-	}
+	err := numa.Verify(mem, want, name)
+	skip.If(t, errors.Is(err, numa.ErrForbidden), "%v", err)
+	check.NoError(t, err, "Verify")
 }
 
 // Two hundred teams in one process leave no mapping and no thread.
 func TestNoLeaks(t *testing.T) {
-	count := func(dir string) int {
-		entries, _ := os.ReadDir(dir)
-		return len(entries)
-	}
-	maps := func() int {
-		text, _ := os.ReadFile("/proc/self/maps")
-		return strings.Count(string(text), "\n")
-	}
+	count := func(dir string) int { entries, _ := os.ReadDir(dir); return len(entries) }
+	maps := func() int { text, _ := os.ReadFile("/proc/self/maps"); return strings.Count(string(text), "\n") }
 	skip.If(t, maps() == 0, "needs /proc")
 	p := place(t, 2)
 	once := func() {
@@ -356,8 +331,7 @@ func TestManyRanks(t *testing.T) {
 	check.NoError(t, must.Err(team(t, ranks).RunCollective(context.Background(), Collective{Schedule: s, Segments: 1, SegmentBytes: 64, Runs: 1})), "RunCollective")
 }
 
-// 256 workers move their bytes on any number of CPUs, and a trial leaves little garbage, whatever it
-// walked through.
+// 256 workers move their bytes on any number of CPUs, and a trial leaves little garbage, whatever it walked through.
 func TestManyWorkers(t *testing.T) {
 	skip.Short(t, "takes seconds")
 	const workers = 256
@@ -367,11 +341,8 @@ func TestManyWorkers(t *testing.T) {
 		tr.Segments, tr.SegmentBytes, tr.K, tr.Bytes = 2, 512, 1, 512
 		bytes := uint64(math.MaxUint64) // the least of several trials: the runtime allocates, too
 		for i := range 4 {              // the first lays out what stays
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			must.Get(tr.repeat(context.Background(), many, 1, 1))
-			if runtime.ReadMemStats(&after); i > 0 {
-				bytes = min(bytes, after.TotalAlloc-before.TotalAlloc)
+			if of := check.Allocated(func() { must.Get(tr.repeat(context.Background(), many, 1, 1)) }); i > 0 {
+				bytes = min(bytes, of)
 			}
 		}
 		return bytes

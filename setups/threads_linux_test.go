@@ -25,13 +25,8 @@ func TestFill(t *testing.T) {
 	cores := lists.Map(place.Workers, func(w numa.Worker) numa.CPUSet { return numa.SetOf(w.ID) })
 	check.Error(t, must.Err(NewFill([]numa.CPUSet{{1 << 15}})), "a core that is not there is filled")
 	fill := must.Get(NewFill(cores))
-	on := func() (n int) {
-		for _, s := range fill.spinners {
-			if s.on.Load() {
-				n++
-			}
-		}
-		return n
+	on := func() int {
+		return len(lists.Filter(lists.Indices(len(fill.spinners)), func(i int) bool { return fill.spinners[i].on.Load() }))
 	}
 	one := place
 	one.Workers = place.Workers[:1]
@@ -42,9 +37,8 @@ func TestFill(t *testing.T) {
 		team := must.Get(NewTeam(tt.place))
 		team.Fill = fill
 		check.NoError(t, must.Err(team.Sample(context.Background(), Trial{Setup: Bare, Segments: 1, SegmentBytes: 64, K: 1, Bytes: 64}, 0)), "Sample")
-		if on() != tt.want || tt.want == 1 && !fill.spinners[1].on.Load() {
-			t.Errorf("%d cores are busy beside %d workers, want %d", on(), len(tt.place.Workers), tt.want)
-		}
+		check.True(t, on() == tt.want && (tt.want != 1 || fill.spinners[1].on.Load()),
+			"%d cores are busy beside %d workers, want %d", on(), len(tt.place.Workers), tt.want)
 		team.Close()
 	}
 	fill.Close()
@@ -59,23 +53,17 @@ func TestFill(t *testing.T) {
 }
 
 // spent is the CPU time of this process, in ticks of 10 ms.
-func spent(t *testing.T) (ticks int) {
+func spent(t *testing.T) int {
 	text, err := os.ReadFile("/proc/self/stat")
 	skip.Error(t, err)
 	_, rest, _ := strings.Cut(string(text), ") ")
-	for _, field := range strings.Fields(rest)[11:13] {
-		n, _ := strconv.Atoi(field)
-		ticks += n
-	}
-	return ticks
+	return lists.Sum(strings.Fields(rest)[11:13], func(field string) int { return must.Get(strconv.Atoi(field)) })
 }
 
 // A worker that is moved to another CPU in the middle of a run ends the run with an error.
 func TestMovedWorkerEndsTheRun(t *testing.T) {
 	team := team(t, 2)
-	if team.Placement().Oversubscribed {
-		t.Skip("needs 2 CPUs")
-	}
+	skip.If(t, team.Placement().Oversubscribed, "needs 2 CPUs")
 	tr := Trial{Setup: Ring, Segments: 2, SegmentBytes: 64, K: 1, Bytes: 64}
 	must.Get(tr.repeat(context.Background(), team, 10, 1))
 	var both unix.CPUSet

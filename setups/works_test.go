@@ -15,8 +15,7 @@ import (
 	"github.com/taulop/taulop/reduce"
 )
 
-// Every pass is counted and checked, warm-up passes included, in fresh memory, in kept memory and in an
-// arena.
+// Every pass is counted and checked, warm-up passes included, in fresh memory, in kept memory and in an arena.
 func TestPassesAreCounted(t *testing.T) {
 	team := team(t, 1)
 	check.Equal(t, team.HugeShareOfReads(), 1, "share of huge pages in no memory")
@@ -70,21 +69,14 @@ func TestRoundTrips(t *testing.T) {
 			check.True(t, len(times) == 3 && times[0] > 0, "m = %d, an arena of %d: %v", m, rt.ArenaBytes, times)
 		}
 		rt.Delay = time.Millisecond
-		times, err := team.roundTrips(context.Background(), rt)
-		if err != nil || slices.Min(times) < 4e6 { // what delays took longer than that is taken off, and no more
-			t.Errorf("m = %d: 5 messages with 1 ms between them took %v ns, %v", m, times, err)
-		}
+		times := must.Get(team.roundTrips(context.Background(), rt)) // what delays took longer than 4 ms is taken off, and no more
+		check.AtLeast(t, slices.Min(times), 4e6, "m = %d: ns of 5 messages with 1 ms between them", m)
 		rt.Receiver = true
-		times, err = team.roundTrips(context.Background(), rt)
-		if err != nil || len(times) != 3 {
-			t.Fatalf("receiver, m = %d: %v, %v", m, times, err)
-		}
-		if m <= rt.SegmentBytes && slices.Min(times) > float64(rt.Delay)/2 { // it did not wait for them
-			t.Errorf("m = %d: messages that are there took their receiver %v ns", m, times)
-		}
+		times = must.Get(team.roundTrips(context.Background(), rt))
+		check.Need(t, len(times) == 3, "receiver, m = %d: %v", m, times)
+		check.True(t, m > rt.SegmentBytes || slices.Min(times) <= float64(rt.Delay)/2, "m = %d: messages that are there took their receiver %v ns", m, times) // no wait
 	}
-	single := team.workers[:1]
-	check.Error(t, must.Err((&Team{workers: single}).roundTrips(context.Background(), RoundTrip{N: 1, Runs: 1})), "one worker made a round trip")
+	check.Error(t, must.Err((&Team{workers: team.workers[:1]}).roundTrips(context.Background(), RoundTrip{N: 1, Runs: 1})), "one worker made a round trip")
 }
 
 // A work that a team cannot do is an error, whichever field is wrong or was left out.
@@ -123,9 +115,7 @@ func TestReducing(t *testing.T) {
 		for _, m := range []int{4, 64, 5000} {
 			m = max(m, o.Element)
 			tr := Trial{Setup: Reducing(o), Segments: 1, SegmentBytes: m, K: 1, Bytes: m}
-			if _, err := tr.repeat(context.Background(), team, 3, 1); err != nil {
-				t.Errorf("%s on %d bytes: %v", o.Name, m, err)
-			}
+			check.NoError(t, must.Err(tr.repeat(context.Background(), team, 3, 1)), "%s on %d bytes", o.Name, m)
 		}
 	}
 }

@@ -20,10 +20,7 @@ func onCPUs(tb testing.TB, n int, f func(worker int)) {
 	skip.If(tb, err != nil || m.Allowed.Len() < n, "needs %d CPUs: %v", n, err)
 	var wg sync.WaitGroup
 	for w := range n {
-		wg.Go(func() {
-			check.NoError(tb, numa.Pin(m.Allowed[w]), "Pin")
-			f(w)
-		})
+		wg.Go(func() { check.NoError(tb, numa.Pin(m.Allowed[w]), "Pin"); f(w) })
 	}
 	wg.Wait()
 }

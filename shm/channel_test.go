@@ -10,6 +10,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/skip"
@@ -22,18 +23,11 @@ func TestChannel(t *testing.T) {
 		for segments := 1; segments <= 8; segments++ {
 			const segmentBytes = 300
 			n := must.Get(ChannelBytes(segments, segmentBytes, readers))
-			var (
-				c    = NewChannel(region(t, n), segments, segmentBytes, readers)
-				stop atomic.Bool
-				wg   sync.WaitGroup
-				sent [][]byte
-			)
+			c := NewChannel(region(t, n), segments, segmentBytes, readers)
+			var stop atomic.Bool
+			var wg sync.WaitGroup
 			r := rand.NewChaCha8([32]byte{byte(readers), byte(segments)})
-			for i := range 200 {
-				b := make([]byte, i%(segmentBytes+1))
-				r.Read(b)
-				sent = append(sent, b)
-			}
+			sent := lists.Map(lists.Indices(200), func(i int) []byte { b := make([]byte, i%(segmentBytes+1)); r.Read(b); return b })
 			wg.Go(func() {
 				s := c.Sender(NewWaiter(&stop, true))
 				for _, b := range sent {
@@ -182,24 +176,20 @@ func TestRing(t *testing.T) {
 			all.Go(func() {
 				w := NewWaiter(stop, true)
 				for said := uint64(1); ; said++ {
-					more := said < 20
+					more, ok := said < 20, true
 					if id == 0 {
 						r.Lead(said, more)
 					} else {
-						var ok bool
-						if more, ok = r.Follow(said, w); !ok {
-							t.Errorf("worker %d of %d was told to stop", id, n)
-							return
-						}
+						more, ok = r.Follow(said, w)
 					}
-					if !more {
+					if ok && more {
+						ok = r.Pass(id, passed[id], 7, w)
+						passed[id] += 7
+					}
+					check.True(t, ok, "worker %d of %d was told to stop", id, n)
+					if !ok || !more {
 						return
 					}
-					if !r.Pass(id, passed[id], 7, w) {
-						t.Errorf("worker %d of %d was told to stop", id, n)
-						return
-					}
-					passed[id] += 7
 				}
 			})
 		}
@@ -222,10 +212,7 @@ func TestWaiters(t *testing.T) {
 	} {
 		stop.Store(false)
 		var f Flag
-		go func() {
-			runtime.Gosched()
-			f.Set(3)
-		}()
+		go func() { runtime.Gosched(); f.Set(3) }()
 		check.Equal(t, f.Await(3, w), 3, "%s", name)
 		stop.Store(true)
 		check.Equal(t, f.Await(4, w), 3, "%s: after it was told to stop", name)

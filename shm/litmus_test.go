@@ -102,9 +102,8 @@ func TestLitmusMessages(t *testing.T) {
 	}
 }
 
-// The test finds a flag that is raised before the data are there, a writer that does not wait,
-// and a reader that hands a segment back before it has read it. They yield the CPU in between,
-// or a busy machine would seldom show the fault.
+// The test finds a flag that is raised before the data are there, a writer that does not wait, and a reader that hands
+// a segment back before it has read it. They yield the CPU in between, or a busy machine would seldom show the fault.
 func TestLitmusFindsBrokenMessages(t *testing.T) {
 	skip.Short(t, "broken on purpose: the race detector finds it by other means, and ends the test")
 	onCPUs(t, 2, func(int) {}) // workers show the faults only at the same time
@@ -121,10 +120,7 @@ func TestLitmusFindsBrokenMessages(t *testing.T) {
 			s.offset = (s.offset + c.stride) % (c.stride * c.segments)
 			return true
 		}},
-		"writer does not wait": {segments: 2, send: func(s *Sender, src []byte) bool {
-			s.free = s.sent + 1
-			return s.Send(src)
-		}},
+		"writer does not wait": {segments: 2, send: func(s *Sender, src []byte) bool { s.free = s.sent + 1; return s.Send(src) }},
 		"handed back unread": {segments: 1, receive: func(r *Receiver, dst []byte) bool {
 			if r.c.filled.Await(r.received+1, r.w) <= r.received {
 				return false
@@ -139,8 +135,7 @@ func TestLitmusFindsBrokenMessages(t *testing.T) {
 		p.readers = 1
 		if p.send == nil {
 			p.send = (*Sender).Send
-		}
-		if p.receive == nil {
+		} else {
 			p.receive = (*Receiver).Receive
 		}
 		sent, wrong := p.run(t)

@@ -25,9 +25,8 @@ func active(t *testing.T, mem []byte) (pages int) {
 		skip.If(t, err != nil, "only root sees what pages are: %v", err)
 		defer f.Close()
 		var b [8]byte
-		if _, err := f.ReadAt(b[:], int64(i)*8); err != nil {
-			t.Skipf("the kernel does not say what page %d is: %v", i, err)
-		}
+		_, err = f.ReadAt(b[:], int64(i)*8)
+		skip.If(t, err != nil, "the kernel does not say what page %d is: %v", i, err)
 		return binary.NativeEndian.Uint64(b[:])
 	}
 	page := os.Getpagesize()
@@ -51,9 +50,8 @@ func TestActivate(t *testing.T) {
 		mem[i] = byte(i / 7)
 	}
 	Activate(nil)
-	if before := active(t, mem); before > pages/2 {
-		t.Skipf("%d of %d pages are active from the beginning: this kernel needs none of it", before, pages)
-	}
+	before := active(t, mem)
+	skip.If(t, before > pages/2, "%d of %d pages are active from the beginning: this kernel needs none of it", before, pages)
 	// A byte more than whole pages: the last one counts.
 	Activate(mem[:len(mem)-os.Getpagesize()+1])
 	for i, b := range mem {

@@ -28,23 +28,10 @@ func TestParse(t *testing.T) {
 		contains.Error(t, large.Check(), "at the most")
 	}
 	for text, want := range map[string]string{
-		"":                        "4K8S",
-		"S":                       "unit",
-		"4K":                      "4K8S",
-		"K8S":                     "4K8S",
-		"4K8":                     "4K8S",
-		"48S":                     "no unit",
-		"4K-8S":                   "4K8S",
-		"4K8S8":                   "4K8S",
-		"4K+8S":                   "4K8S",
-		"4K8S0E":                  "4K8S",
-		"4K2S":                    "overlap",
-		"2B8S":                    "smaller than an element",
-		"6B8S":                    "whole number",
-		"4K6S":                    "multiple",
-		"99999999999999999999K8S": "4K8S",
-		"4K99999999999999999999S": "4K8S",
-		"2000000M8S":              "4K8S",
+		"": "4K8S", "S": "unit", "4K": "4K8S", "K8S": "4K8S", "4K8": "4K8S", "48S": "no unit", "4K-8S": "4K8S",
+		"4K8S8": "4K8S", "4K+8S": "4K8S", "4K8S0E": "4K8S", "4K2S": "overlap", "2B8S": "smaller than an element",
+		"6B8S": "whole number", "4K6S": "multiple", "99999999999999999999K8S": "4K8S", "4K99999999999999999999S": "4K8S",
+		"2000000M8S": "4K8S",
 	} {
 		contains.Error(t, must.Err(Parse(text)), want)
 	}
@@ -64,11 +51,11 @@ func TestPackUnpack(t *testing.T) {
 		for i := range src {
 			if i%m.Stride < m.Element {
 				want = append(want, src[i])
-				check.Need(t, dst[i] == src[i], "%s: byte %d is %d, was %d", text, i, dst[i], src[i])
-			} else if dst[i] != 0 {
-				t.Fatalf("%s: byte %d between elements was written", text, i)
+			} else {
+				src[i] = 0 // between elements nothing is written
 			}
 		}
+		check.Slices(t, dst, src, "%s, packed and unpacked", text)
 		check.Slices(t, packed, want, "%s, packed element after element", text)
 	}
 }
