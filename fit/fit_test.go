@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 func close(a, b, rel float64) bool { return math.Abs(a-b) <= rel*math.Abs(b) }
@@ -84,10 +85,8 @@ func TestBounds(t *testing.T) {
 func TestEstimateJSON(t *testing.T) {
 	for _, e := range []Estimate{{Center: 1.5, Lo: 1, Hi: 2, N: 7}, Median([]float64{3}), Median(nil)} {
 		var back Estimate
-		data, err := json.Marshal(e)
-		if err == nil {
-			err = json.Unmarshal(data, &back)
-		}
-		check.True(t, err == nil && fmt.Sprint(back) == fmt.Sprint(e), "%v became %s, then %v, %v", e, data, back, err)
+		data := must.Get(json.Marshal(e))
+		must.Do(json.Unmarshal(data, &back))
+		check.Equal(t, fmt.Sprint(back), fmt.Sprint(e), "what became %s", data)
 	}
 }

@@ -20,6 +20,12 @@ func sessions(r *rand.Rand, k, n int, between, within float64) (all Replicates) 
 	return all
 }
 
+// one is 1 if something holds, for counts.
+func one(holds bool) int { return map[bool]int{true: 1}[holds] }
+
+// holds reports whether a value is within an interval.
+func holds(e Estimate, v float64) bool { return e.Lo <= v && v <= e.Hi }
+
 // The interval over sessions has a coverage of 95 %, however small the variation within sessions is.
 func TestReplicatesCover(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -27,9 +33,7 @@ func TestReplicatesCover(t *testing.T) {
 		const tries = 2000
 		covered := 0
 		for range tries {
-			if e := sessions(r, k, 9, 0.1, 0.01).Estimate(); e.Lo <= 1000 && 1000 <= e.Hi {
-				covered++
-			}
+			covered += one(holds(sessions(r, k, 9, 0.1, 0.01).Estimate(), 1000))
 		}
 		share := float64(covered) / tries
 		check.True(t, share >= 0.93 && share <= 0.985, "%d sessions: a coverage of %.1f %%, want 95", k, 100*share)
@@ -84,14 +88,10 @@ func TestCompare(t *testing.T) {
 		for range tries {
 			a := sessions(r, tt.sessions, 9, tt.between, 0.02)
 			d := test.Compare(a, sessions(r, tt.sessions, 9, tt.between, 0.02))
-			if d.P < 0.05 {
-				falsePositives++
-			}
+			falsePositives += one(d.P < 0.05)
 			b := sessions(r, tt.sessions, 9, tt.between, 0.02)
 			b.Scale(1 + d.Visible)
-			if test.Compare(a, b).P < 0.05 {
-				found++
-			}
+			found += one(test.Compare(a, b).P < 0.05)
 		}
 		check.AtMost(t, float64(falsePositives)/tries, 0.06, "%+v: false positives", tt)
 		check.AtLeast(t, float64(found)/tries, 0.85, "%+v: power", tt)
@@ -116,9 +116,7 @@ func TestAdjust(t *testing.T) {
 	rejected := 0
 	for i, q := range Adjust(p) {
 		check.True(t, q >= p[i] && q <= 1, "%g becomes %g", p[i], q)
-		if q <= 0.05 {
-			rejected++
-		}
+		rejected += one(q <= 0.05)
 	}
 	check.Equal(t, rejected, 4, "rejected of %v", Adjust(p))
 }
@@ -129,14 +127,9 @@ func drawn(r *rand.Rand, n int, shift, within float64) Drawn {
 	center := func(value func() float64) float64 {
 		return Replicates{lists.Map(lists.Indices(n), func(int) float64 { return value() })}.Center()
 	}
-	var values []float64
-	d := Drawn{Replicates: n, Sessions: 1, Center: center(func() float64 {
-		values = append(values, 100*shift*math.Exp(within*r.NormFloat64()))
-		return values[len(values)-1]
-	})}
-	for range 40 {
-		d.Values = append(d.Values, center(func() float64 { return values[r.IntN(n)] }))
-	}
+	values := lists.Map(lists.Indices(n), func(int) float64 { return 100 * shift * math.Exp(within*r.NormFloat64()) })
+	d := Drawn{Replicates: n, Sessions: 1, Center: Replicates{values}.Center()}
+	d.Values = lists.Map(lists.Indices(40), func(int) float64 { return center(func() float64 { return values[r.IntN(n)] }) })
 	return d
 }
 
@@ -148,9 +141,7 @@ func TestBootstrapCovers(t *testing.T) {
 		covered := 0
 		for range tries {
 			d := drawn(random, n, 1, 0.2)
-			if e := Bootstrapped(d.Center, d.Values, n); e.Lo <= 100 && 100 <= e.Hi {
-				covered++
-			}
+			covered += one(holds(Bootstrapped(d.Center, d.Values, n), 100))
 		}
 		check.AtLeast(t, float64(covered)/tries, 0.90, "coverage of 95 %% intervals of %d replicates", n)
 	}
@@ -174,19 +165,11 @@ func TestCompareDrawn(t *testing.T) {
 		for range tries {
 			a, b := session(7), session(11)
 			d := Test{Drift: drift}.CompareDrawn(a, b)
-			if d.P < 0.05 {
-				falsePositives++
-			}
-			if d.Lo <= 1 && 1 <= d.Hi {
-				covered++
-			}
+			falsePositives += one(d.P < 0.05)
+			covered += one(d.Lo <= 1 && 1 <= d.Hi)
 			b.Center *= 4
-			for i := range b.Values {
-				b.Values[i] *= 4
-			}
-			if (Test{Drift: drift}).CompareDrawn(a, b).P < 0.05 {
-				found++
-			}
+			b.Values = lists.Map(b.Values, func(v float64) float64 { return 4 * v })
+			found += one(Test{Drift: drift}.CompareDrawn(a, b).P < 0.05)
 		}
 		check.AtMost(t, falsePositives, tries/12, "drift %g, %d tries: false positives", drift, tries)
 		check.AtLeast(t, min(covered, found), tries*9/10, "drift %g, %d tries: covered, and factors of 4 found", drift, tries)
@@ -217,12 +200,8 @@ func TestPersistence(t *testing.T) {
 				bare := Median(times)
 				e := bare.Persistent(a)
 				widened += e.Width() / bare.Width() / most / cells
-				if bare.Lo <= 100 && 100 <= bare.Hi {
-					raw += 1. / most / cells
-				}
-				if e.Lo <= 100 && 100 <= e.Hi {
-					held += 1. / most / cells
-				}
+				raw += float64(one(holds(bare, 100))) / most / cells
+				held += float64(one(holds(e, 100))) / most / cells
 			}
 		}
 		return held, raw, widened

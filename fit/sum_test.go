@@ -29,10 +29,7 @@ func TestSum(t *testing.T) {
 		terms [][]float64
 		costs []float64
 	}{{passes, []float64{120, 135, 100}}, {transfers, []float64{1e6, 1 / .255}}} {
-		var made Sum
-		for _, c := range tt.costs {
-			made.Costs = append(made.Costs, Coefficient{Value: c})
-		}
+		made := Sum{Costs: lists.Map(tt.costs, func(c float64) Coefficient { return Coefficient{Value: c} })}
 		times := lists.Map(tt.terms, func(row []float64) float64 { return made.Time(row...) })
 		line, err := SumOf(tt.terms, times)
 		check.Need(t, err == nil && line.Residual <= 1e-6 && line.N == len(times), "%+v, %v", line, err)
@@ -45,16 +42,15 @@ func TestSum(t *testing.T) {
 }
 
 func TestSumRefuses(t *testing.T) {
-	try := func(terms [][]float64, times []float64) {
-		t.Helper()
-		check.Error(t, must.Err(SumOf(terms, times)), "%v of %v", times, terms)
+	for _, tt := range []struct {
+		terms [][]float64
+		times []float64
+	}{
+		{nil, nil}, {[][]float64{{1, 1}}, []float64{1}}, {[][]float64{{1}, {2}}, []float64{1}}, {[][]float64{{1}, {2}}, []float64{1, 0}},
+		{[][]float64{{1}, {2}}, []float64{1, math.NaN()}}, {[][]float64{{0}, {0}}, []float64{1, 1}},
+	} {
+		check.Error(t, must.Err(SumOf(tt.terms, tt.times)), "%v of %v", tt.times, tt.terms)
 	}
-	try(nil, nil)
-	try([][]float64{{1, 1}}, []float64{1})
-	try([][]float64{{1}, {2}}, []float64{1})
-	try([][]float64{{1}, {2}}, []float64{1, 0})
-	try([][]float64{{1}, {2}}, []float64{1, math.NaN()})
-	try([][]float64{{0}, {0}}, []float64{1, 1})
 	// With one stride lines and elements are linearly dependent.
 	line, err := SumOf([][]float64{{512, 32, 1}, {1024, 64, 1}, {2048, 128, 1}}, []float64{1000, 2000, 4000})
 	check.True(t, err == nil && close(line.Time(4096, 256, 1), 8000, 1e-3), "%+v, %v", line, err)
@@ -79,14 +75,10 @@ func TestLineHolds(t *testing.T) {
 }
 
 func TestBadLine(t *testing.T) {
-	try := func(ms []int, times []float64, want string) {
-		t.Helper()
-		contains.Error(t, must.Err(LineOf(ms, times)), want)
-	}
-	try([]int{1, 2, 3}, []float64{1, 2}, "3 rows of terms for 2 times")
-	try([]int{1, 2, 2}, []float64{1, 2, 2}, "too few sizes")
-	try([]int{1, 2, 3}, []float64{1, 0, 3}, "0 is no time to fit")
-	try([]int{1, 2, 3}, []float64{1, math.NaN(), 3}, "NaN")
+	contains.Error(t, must.Err(LineOf([]int{1, 2, 3}, []float64{1, 2})), "3 rows of terms for 2 times")
+	contains.Error(t, must.Err(LineOf([]int{1, 2, 2}, []float64{1, 2, 2})), "too few sizes")
+	contains.Error(t, must.Err(LineOf([]int{1, 2, 3}, []float64{1, 0, 3})), "0 is no time to fit")
+	contains.Error(t, must.Err(LineOf([]int{1, 2, 3}, []float64{1, math.NaN(), 3})), "NaN")
 }
 
 // Intervals of 1 and of 2.776 standard errors have the coverage of Student's t with 4 degrees of freedom: 62.6 %
@@ -111,23 +103,19 @@ func TestStandardErrors(t *testing.T) {
 			return []float64{off(l.Startup, startup), off(l.PerByte, perByte)}, l.Residual, err
 		},
 	} {
-		var one, wide [2]float64
+		var narrow, wide [2]float64
 		var residual float64
 		for range trials {
 			off, deviation, err := fit()
 			must.Do(err)
 			residual += deviation * deviation / trials
 			for i, off := range off {
-				if off < 1 {
-					one[i] += 1. / trials
-				}
-				if off < 2.776 {
-					wide[i] += 1. / trials
-				}
+				narrow[i] += float64(one(off < 1)) / trials
+				wide[i] += float64(one(off < 2.776)) / trials
 			}
 		}
-		for i := range one {
-			check.Near(t, one[i], 0.626, 0.04, "%s, cost %d: within one standard error", name, i)
+		for i := range narrow {
+			check.Near(t, narrow[i], 0.626, 0.04, "%s, cost %d: within one standard error", name, i)
 			check.Near(t, wide[i], 0.95, 0.02, "%s, cost %d: within 2.776", name, i)
 		}
 		check.Near(t, math.Sqrt(residual), noise, 0.001, "%s: residual", name)

@@ -16,17 +16,10 @@ import (
 
 // nodes are the nodes of a map's ranks, from 0 to 9, as text.
 func nodes(m *Map) string {
-	var b strings.Builder
-	for rank := range m.Ranks {
-		b.WriteByte('0' + byte(m.Node(rank)))
-	}
-	return b.String()
+	return strings.Join(lists.Map(lists.Indices(m.Ranks), func(rank int) string { return fmt.Sprint(m.Node(rank)) }), "")
 }
 
-func list(t testing.TB, text string) Order {
-	t.Helper()
-	return must.Get(Read(strings.NewReader(text), "list"))
-}
+func list(t testing.TB, text string) Order { return must.Get(Read(strings.NewReader(text), "list")) }
 
 func TestMap(t *testing.T) {
 	try := func(order string, ranks, n int, want string) {
@@ -80,14 +73,10 @@ func TestParseOrder(t *testing.T) {
 
 func TestMapRefused(t *testing.T) {
 	of := list(t, "n1\nn1\nn2\nn2\n")
-	try := func(order Order, ranks, nodes int, says string) {
-		t.Helper()
-		contains.Error(t, must.Err(order.Map(ranks, nodes)), says)
-	}
-	try(Order{}, 4, 5, "4 ranks cannot be on 5 nodes")
-	try(Cyclic, 4, 0, "at least one node")
-	try(of, 4, 3, "names 2 nodes, not 3")
-	try(of, 5, 2, "places ranks 0 … 3, and P = 5")
+	contains.Error(t, must.Err(Order{}.Map(4, 5)), "4 ranks cannot be on 5 nodes")
+	contains.Error(t, must.Err(Cyclic.Map(4, 0)), "at least one node")
+	contains.Error(t, must.Err(of.Map(4, 3)), "names 2 nodes, not 3")
+	contains.Error(t, must.Err(of.Map(5, 2)), "places ranks 0 … 3, and P = 5")
 }
 
 // The first is from the manual page of Open MPI 4.1, the second from its mailing list, the

@@ -13,10 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-func read(t testing.TB, text string) *Matrix {
-	t.Helper()
-	return must.Get(Read(strings.NewReader(text), "f"))
-}
+func read(t testing.TB, text string) *Matrix { return must.Get(Read(strings.NewReader(text), "f")) }
 
 // text lists the messages of a matrix.
 func text(m *Matrix) string {
@@ -55,11 +52,8 @@ func TestReadFaults(t *testing.T) {
 		{"0,1\n1\n", "f:2: 1 value, and the first line has 2: a communication matrix is square"},
 		{"0,-1\n1,0\n", `f:1: "-1" is below zero`},
 		{"0,NaN\n1,0\n", `f:1: "NaN" is no number: where nothing is sent write 0 (process 0 to 1)`},
-		{"0,Inf\n1,0\n", "more than 2^50"},
-		{"0,1e400\n1,0\n", "more than 2^50"},
-		{"0,x\n1,0\n", `f:1: "x" is no number of bytes`},
-		{"0,\n,0\n", "is square"},
-		{"a\x00b", "this is no text"},
+		{"0,Inf\n1,0\n", "more than 2^50"}, {"0,1e400\n1,0\n", "more than 2^50"},
+		{"0,x\n1,0\n", `f:1: "x" is no number of bytes`}, {"0,\n,0\n", "is square"}, {"a\x00b", "this is no text"},
 		{strings.Repeat("1,", MaxRanks) + "1\n", "has 1 to 4096"},
 		{strings.Repeat("1,", maxLine), "f:1: a line of more than 1048576 bytes: this is no communication matrix"},
 		{"from,to,size\n", `"size" in place 3`},

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
@@ -19,17 +20,11 @@ import (
 func tree(t testing.TB, nodes int, parts []int, lost ...int) *Machine {
 	t.Helper()
 	cores := 1
-	var levels []string
-	for i, n := range parts {
+	for _, n := range parts {
 		cores *= n
-		levels = append(levels, fmt.Sprint("level ", i))
 	}
-	var left []int
-	for core := range cores {
-		if !slices.Contains(lost, core) {
-			left = append(left, core)
-		}
-	}
+	levels := lists.Map(lists.Indices(len(parts)), func(i int) string { return fmt.Sprint("level ", i) })
+	left := lists.Filter(lists.Indices(cores), func(core int) bool { return !slices.Contains(lost, core) })
 	m, err := New(nodes, len(left), levels, func(a, b int) int {
 		a, b = left[a], left[b]
 		size := 1
@@ -46,10 +41,7 @@ func tree(t testing.TB, nodes int, parts []int, lost ...int) *Machine {
 // paper is its machine: nodes of two chips, each of two pairs of cores that share an L2.
 func paper(t testing.TB) *Machine { return tree(t, 2, []int{2, 2, 2}) }
 
-func pattern(t testing.TB, name string, p int) *comm.Matrix {
-	t.Helper()
-	return must.Get(comm.Lookup(name).Matrix(p, 64<<10))
-}
+func pattern(name string, p int) *comm.Matrix { return must.Get(comm.Lookup(name).Matrix(p, 64<<10)) }
 
 func randomMatrix(random *rand.Rand, p int) *comm.Matrix {
 	m, _ := comm.New(p)
@@ -65,15 +57,8 @@ func randomMatrix(random *rand.Rand, p int) *comm.Matrix {
 
 // valid reports whether each process has a core of its own.
 func valid(m *Machine, at Mapping, processes int) error {
-	taken := make(map[int]bool)
-	for process, place := range at {
-		if place < 0 || place >= m.Places() || taken[place] {
-			return fmt.Errorf("process %d is on place %d of %v", process, place, at)
-		}
-		taken[place] = true
-	}
-	if len(at) != processes {
-		return fmt.Errorf("%d of %d processes are mapped", len(at), processes)
+	if len(at) != processes || len(lists.Unique(at)) < len(at) || slices.Min(at) < 0 || slices.Max(at) >= m.Places() {
+		return fmt.Errorf("%d processes are on places %v of %d", processes, at, m.Places())
 	}
 	return nil
 }
@@ -131,12 +116,12 @@ func TestMWPMOfManyBytes(t *testing.T) {
 }
 
 func TestMoreProcessesThanCores(t *testing.T) {
-	x := pattern(t, "ring", 9)
+	x := pattern("ring", 9)
 	for _, of := range methods {
 		contains.Error(t, must.Err(of.of(tree(t, 1, []int{2, 2, 2}), x)), "9 processes and 8 cores")
 	}
-	contains.Error(t, must.Err(tree(t, 1, []int{1}).MWPM(pattern(t, "ring", 2))), "2 processes and 1 core:")
-	contains.Error(t, must.Err(tree(t, 1, []int{2, 16}).ES(pattern(t, "ring", 17))), "16 are searched at the most")
+	contains.Error(t, must.Err(tree(t, 1, []int{1}).MWPM(pattern("ring", 2))), "2 processes and 1 core:")
+	contains.Error(t, must.Err(tree(t, 1, []int{2, 16}).ES(pattern("ring", 17))), "16 are searched at the most")
 }
 
 // Machines of any shape: odd numbers, groups of different sizes, and more cores than processes.
@@ -152,11 +137,7 @@ func TestAnyMachine(t *testing.T) {
 		}
 		var lost []int
 		if random.IntN(2) == 0 {
-			for core := range cores - 1 {
-				if random.IntN(4) == 0 {
-					lost = append(lost, core)
-				}
-			}
+			lost = lists.Filter(lists.Indices(cores-1), func(int) bool { return random.IntN(4) == 0 })
 		}
 		if len(parts) == 0 {
 			parts = []int{1}
@@ -172,10 +153,7 @@ func TestAnyMachine(t *testing.T) {
 				continue
 			}
 			at, err := of.of(m, x)
-			if err == nil {
-				err = valid(m, at, p)
-			}
-			check.Need(t, err == nil, "%s of %d processes on %d nodes of %v without %v: %v", of.name, p, m.Nodes, parts, lost, err)
+			check.Need(t, err == nil && valid(m, at, p) == nil, "%s of %d processes on %d nodes of %v without %v: %v, %v", of.name, p, m.Nodes, parts, lost, at, err)
 		}
 	}
 }
@@ -217,7 +195,7 @@ func TestESIsTheBest(t *testing.T) {
 
 // Empty nodes cost the search nothing.
 func TestESOnManyNodes(t *testing.T) {
-	x := pattern(t, "ring", 12)
+	x := pattern("ring", 12)
 	few := must.Get(tree(t, 6, []int{2}).ES(x))
 	m := tree(t, 2000, []int{2})
 	many, err := m.ES(x)
@@ -243,11 +221,9 @@ func TestPaper(t *testing.T) {
 	var mean, random [3]float64
 	nas := []string{"bt", "cg", "ep", "ft", "is", "lu", "mg", "sp"}
 	es := make(map[string]float64)
-	cyclic, errCyclic := m.Cyclic(16)
-	block, errBlock := m.Block(16)
-	must.Do(errors.Join(errCyclic, errBlock))
+	cyclic, block := must.Get(m.Cyclic(16)), must.Get(m.Block(16))
 	for _, name := range nas {
-		of := gains(t, m, pattern(t, name, 16), cyclic)
+		of := gains(t, m, pattern(name, 16), cyclic)
 		es[name] = of[0]
 		for i := range of {
 			mean[i] += of[i] / float64(len(nas))
@@ -280,7 +256,7 @@ func TestLarge(t *testing.T) {
 		if tt.name == "is" && os.Getenv("TAULOP_LONG") == "" { // all send to all
 			continue
 		}
-		x := pattern(t, tt.name, 1024)
+		x := pattern(tt.name, 1024)
 		shuffled := must.Get(comm.New(1024))
 		number := rand.New(rand.NewPCG(13, 14)).Perm(1024)
 		for from, e := range x.All() {
@@ -289,11 +265,8 @@ func TestLarge(t *testing.T) {
 		block, _ := m.Block(1024)
 		for _, of := range methods[2:4] {
 			began := time.Now()
-			at, err := of.of(m, shuffled)
-			if err == nil {
-				err = valid(m, at, 1024)
-			}
-			must.Do(err)
+			at := must.Get(of.of(m, shuffled))
+			must.Do(valid(m, at, 1024))
 			share := float64(hopBytes(m, shuffled, at)) / float64(hopBytes(m, x, block))
 			t.Logf("%s, %s: %v, %.4g", tt.name, of.name, time.Since(began).Round(time.Millisecond), share)
 			check.AtMost(t, share, tt.most, "%s, %s: share of block's hop-bytes", tt.name, of.name)
