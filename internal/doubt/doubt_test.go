@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -47,14 +46,10 @@ func exactly(ns float64) fit.Estimate { return fit.Estimate{Center: ns, Lo: ns, 
 // The first two times are of metropolis. Without intervals every difference counts.
 func TestBoundsOfPublishedFile(t *testing.T) {
 	table := &params.Table{Transfers: params.Curve{Sizes: []int{1}, Taus: []int{1, 2, 3}, Times: [][]float64{{289.4e-9, 147.725e-9, 900e-9}}}, Overheads: []float64{0}}
-	all := Bounds(params.FromText(table, nil).Transfers())
-	got := lists.Map(all, Violation.Error)
-	if want := []string{
+	check.Slices(t, lists.Map(Bounds(params.FromText(table, nil).Transfers()), Violation.Error), []string{
 		"eq. (8) is broken (published, placement published, in cache): L(1,2) = 147.72 ns is below L(1,1) = 289.4 ns, with fewer transfers at once",
 		"eq. (8) is broken (published, placement published, in cache): L(1,3) = 900 ns is above 3 times L(1,1) = 289.4 ns: worse than one after the other",
-	}; !reflect.DeepEqual(got, want) {
-		t.Errorf("got %q\nwant %q", got, want)
-	}
+	}, "Bounds")
 }
 
 // Only breaches beyond the intervals count, and none with too few samples.
@@ -66,10 +61,8 @@ func TestBoundsWithinIntervals(t *testing.T) {
 	check.Equal(t, len(Bounds(f.Transfers())), 0, "within its interval")
 	four.Time = fit.Estimate{Center: 500, Lo: 490, Hi: 520, N: 6}
 	got := Bounds(f.Transfers())
-	if len(got) != 1 || got[0].Tau != 2 || got[0].A != 2 || !got[0].Above || got[0].Many.Center != 250 ||
-		!strings.Contains(got[0].Error(), "L(64,4) = 250 [245, 260] ns is above 2 times L(64,2) = 120 ns") {
-		t.Errorf("got %v", got)
-	}
+	check.True(t, len(got) == 1 && got[0].Tau == 2 && got[0].A == 2 && got[0].Above && got[0].Many.Center == 250 && strings.Contains(got[0].Error(), "L(64,4) = 250 [245, 260] ns is above 2 times L(64,2) = 120 ns"),
+		"got %v", got)
 	four.Time = fit.Median([]float64{900, 901})
 	check.Equal(t, len(Bounds(f.Transfers())), 0, "of two samples")
 }
@@ -79,39 +72,30 @@ func TestBoundsWithinIntervals(t *testing.T) {
 func TestBoundsOfManyComparisons(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	cell := func(tau int, ns float64) *params.Cell {
-		times := make([]float64, 16)
-		for i := range times {
-			times[i] = ns * math.Exp(0.03*random.NormFloat64())
-		}
+		times := lists.Map(lists.Indices(16), func(int) float64 { return ns * math.Exp(0.03*random.NormFloat64()) })
 		return &params.Cell{Key: params.Key{Setup: params.Ring, Tau: tau}, Time: fit.Median(times)}
 	}
 	warned := 0
 	for range 50 {
 		tables := make([]params.Transfers, 24)
 		for i := range tables {
-			for _, tau := range []int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 63, 64} {
-				tables[i].Cells = append(tables[i].Cells, cell(tau, 100))
-			}
+			tables[i].Cells = lists.Map([]int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 63, 64}, func(tau int) *params.Cell { return cell(tau, 100) })
 		}
-		if got := Bounds(tables); len(got) > 0 {
-			warned++
-		}
+		warned += min(1, len(Bounds(tables)))
 		tables[5].Cells[4] = cell(6, 80)
-		if got := Bounds(tables); !slices.ContainsFunc(got, func(v Violation) bool { return v.A*v.Tau == 6 && !v.Above }) {
-			t.Errorf("no breach at τ = 6 in %v", got)
-		}
+		got := Bounds(tables)
+		check.True(t, slices.ContainsFunc(got, func(v Violation) bool { return v.A*v.Tau == 6 && !v.Above }), "no breach at τ = 6 in %v", got)
 	}
 	check.AtMost(t, warned, 5, "of 50 equal machines, those that break eq. (8)")
 }
 
-// Data count as in a cache if half of the launches at a placement and τ found them there, not one launch
-// alone.
+// Data count as in a cache if half of the launches at a placement and τ found them there, not one launch alone.
 func TestInCache(t *testing.T) {
 	launch := func(loads ...params.Loads) params.Launch { return params.Launch{Loads: loads} }
-	next := func(tau int, ns float64) params.Loads {
-		return params.Loads{Placement: numa.Local, Tau: tau, Next: ns, Flushed: 116, Cached: 4.4}
+	memory := func(tau int) params.Loads {
+		return params.Loads{Placement: numa.Local, Tau: tau, Next: 112, Flushed: 116, Cached: 4.4}
 	}
-	memory, cache := func(tau int) params.Loads { return next(tau, 112) }, func(tau int) params.Loads { return next(tau, 60) }
+	cache := func(tau int) params.Loads { l := memory(tau); l.Next = 60; return l }
 	for _, tt := range []struct {
 		launches []params.Launch
 		want     string
@@ -123,8 +107,7 @@ func TestInCache(t *testing.T) {
 			"in placement local, τ = 2: a cache held 50 % of the next messages' data; a read took 60 ns, from memory 116 ns"},
 		{[]params.Launch{launch(cache(1), cache(2))}, "in placement local, τ = 1, and in 1 more"},
 	} {
-		f := &params.File{Launches: tt.launches}
-		contains.Error(t, InCache(f), tt.want)
+		contains.Error(t, InCache(&params.File{Launches: tt.launches}), tt.want)
 	}
 }
 
@@ -182,9 +165,8 @@ func TestSortedIsSteady(t *testing.T) {
 		for what, with := range map[string]int{"an instruction took": 1, "a flag between two CPUs took": 2} {
 			check.Equal(t, strings.Contains(said, what), (workers != with), "states of %d workers: %s", workers, said)
 		}
-		if drifts := Drifts(f); (len(drifts) > 0) != (workers != 2) {
-			t.Errorf("states of %d workers: %v", workers, drifts)
-		}
+		drifts := Drifts(f)
+		check.True(t, (len(drifts) > 0) == (workers != 2), "states of %d workers: %v", workers, drifts)
 	}
 }
 
@@ -202,9 +184,7 @@ func TestManyLaunches(t *testing.T) {
 			f.Watches = append(f.Watches, params.Watch{Session: session, CPUs: []int{0, 1, 2}, States: []params.State{{NS: 60, Share: 0.5}, {NS: 240, Above: 120, Share: 0.5}}})
 		}
 		drifts := Drifts(f)
-		if len(drifts) != sessions {
-			t.Fatalf("%d of %d sessions drift", len(drifts), sessions)
-		}
+		check.Need(t, len(drifts) == sessions, "%d of %d sessions drift", len(drifts), sessions)
 		d := drifts[0].(Drift)
 		check.True(t, math.Abs(d.Change-1) <= 0.5, "%d sessions: %+v", sessions, d)
 		check.NoError(t, Steady(f), "Steady")
@@ -215,9 +195,7 @@ func TestManyLaunches(t *testing.T) {
 // are GB/s of copies of 1 MiB, read and written, by τ.
 func carrying(peak float64, nodes int, rates map[int]float64) *params.File {
 	f := &params.File{Provenance: params.Provenance{Memory: &params.Memory{PeakGBs: peak, Given: true, Nodes: nodes}}, Placements: []numa.Placement{{Policy: numa.Local}}}
-	for i := range 8 {
-		f.Placements[0].Workers = append(f.Placements[0].Workers, numa.Worker{UserNode: i / 4})
-	}
+	f.Placements[0].Workers = lists.Map(lists.Indices(8), func(i int) numa.Worker { return numa.Worker{UserNode: i / 4} })
 	for tau, rate := range rates {
 		ns := float64(2*tau*leastCarried) / rate
 		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.OwnCell, Placement: numa.Local, OffCache: true, Tau: tau, Bytes: leastCarried},
@@ -250,19 +228,15 @@ func TestMemoryDoubts(t *testing.T) {
 		{0, 2, full, "8 workers)", ""},
 	} {
 		f := carrying(tt.peak, tt.nodes, tt.rates)
-		if got := Memory(f, f); len(got) != 1 || !strings.Contains(got[0].String(), tt.said) {
-			t.Errorf("%v of %g: %v, want %q", tt.rates, tt.peak, got, tt.said)
-		}
-		if got := fmt.Sprint(OfMemory(f)); (got == "[]") != (tt.low == "") || !strings.Contains(got, tt.low) {
-			t.Errorf("%v of %g: %s, want %q", tt.rates, tt.peak, got, tt.low)
-		}
+		all, low := Memory(f, f), fmt.Sprint(OfMemory(f))
+		check.True(t, len(all) == 1 && strings.Contains(all[0].String(), tt.said), "%v of %g: %v, want %q", tt.rates, tt.peak, all, tt.said)
+		check.True(t, (low == "[]") == (tt.low == "") && strings.Contains(low, tt.low), "%v of %g: %s, want %q", tt.rates, tt.peak, low, tt.low)
 	}
 	f := carrying(100, 2, full)
 	for i := range f.Cells { // too few launches for an interval
 		f.Cells[i].Time = fit.Median([]float64{f.Cells[i].Time.Center})
 	}
-	got := OfMemory(f)
-	check.True(t, got == nil, "%v", got)
+	check.Empty(t, OfMemory(f), "doubts")
 }
 
 // Reads under load show the bandwidth of memory once latency has doubled.
@@ -273,13 +247,15 @@ func TestCarriedUnderLoad(t *testing.T) {
 	}{{100, 300, "memory carried 64 GB/s at the most (reads), 64 % of the 100 GB/s of its modules; the firmware lists 4 modules in 8 slots at 2400 of 3200 MT/s, on 4 of 8 channels"},
 		{100, 150, "[]"}} {
 		f := &params.File{Provenance: params.Provenance{Memory: &params.Memory{PeakGBs: 100, Nodes: 1, Modules: 4, Slots: 8, Filled: 4, Channels: 8, MTs: 2400, RatedMTs: 3200}}}
+		add := func(variant string, center, lo, hi float64) {
+			k := params.Key{Kind: params.LoadedCell, Placement: numa.List, OffCache: true, Tau: 8, Bytes: 64}.Named(variant)
+			f.Cells = append(f.Cells, params.Cell{Key: k, Time: fit.Estimate{Center: center, Lo: lo, Hi: hi, N: 10}})
+		}
 		for variant, ns := range map[string]float64{"read-0": tt.idle, "read-100": tt.loaded, "rate-read-50": 2, "rate-read-100": 1} {
-			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.LoadedCell, Placement: numa.List, OffCache: true, Tau: 8, Bytes: 64}.Named(variant),
-				Time: fit.Estimate{Center: ns, Lo: 0.99 * ns, Hi: 1.01 * ns, N: 10}})
+			add(variant, ns, 0.99*ns, 1.01*ns)
 		}
 		contains.All(t, fmt.Sprint(OfMemory(f)), tt.want)
-		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.LoadedCell, Placement: numa.List, OffCache: true, Tau: 8, Bytes: 64}.Named("rate-read-80"),
-			Time: fit.Estimate{Center: 0.8, Lo: 0.7, Hi: 0.9, N: 10}})
+		add("rate-read-80", 0.8, 0.7, 0.9)
 		check.Slices(t, lists.Map(Memory(f, f), func(c Carried) string { return c.String()[:len("80 GB/s at the most")] }), []string{"80 GB/s at the most"}, "Memory")
 	}
 }
@@ -308,10 +284,7 @@ func TestSlowCPUs(t *testing.T) {
 		const tries = 300
 		wrong, found := 0, 0
 		for range tries {
-			noise := visited(tau, 8, 20, func(int) (int, float64) { return r.IntN(tau), 0.2 * r.Float64() })
-			if slow := slowCPUs(noise); len(slow) > 0 {
-				wrong++
-			}
+			wrong += min(1, len(slowCPUs(visited(tau, 8, 20, func(int) (int, float64) { return r.IntN(tau), 0.2 * r.Float64() }))))
 			slow := slowCPUs(visited(tau, 8, 20, func(int) (int, float64) {
 				if r.Float64() < 0.2 {
 					return r.IntN(tau), 0.02
@@ -322,9 +295,8 @@ func TestSlowCPUs(t *testing.T) {
 				found++
 			}
 		}
-		if 100*wrong > tries || 100*found < 95*tries {
-			t.Errorf("τ = %d: of %d machines that are alike %d have a slow CPU; one is found in %d", tau, tries, wrong, found)
-		}
+		check.True(t, 100*wrong <= tries && 100*found >= 95*tries,
+			"τ = %d: of %d machines that are alike %d have a slow CPU; one is found in %d", tau, tries, wrong, found)
 	}
 	for name, last := range map[string]func(int) (int, float64){
 		"by a little":   func(int) (int, float64) { return 1, 0.01 },

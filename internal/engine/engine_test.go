@@ -35,8 +35,7 @@ type simulated struct {
 	launches   int
 	orders     []Order
 	conditions Conditions // that a launch was told of
-
-	firstCPUs []int // by launch, where its placements begin
+	firstCPUs  []int      // by launch, where its placements begin
 }
 
 func (m *simulated) start(o Order, journal *os.File) (*Process, error) {
@@ -50,10 +49,8 @@ func (m *simulated) start(o Order, journal *os.File) (*Process, error) {
 		if m.dies != nil && m.dies(launch, visit) {
 			runtime.Goexit()
 		}
-		if m.fails != nil {
-			if err := m.fails(launch, visit); err != nil {
-				return Reading{}, err
-			}
+		if err := m.fails(launch, visit); err != nil {
+			return Reading{}, err
 		}
 		time.Sleep(m.cost)
 		sample := params.Sample{NS: m.centers[k.Bytes] * factor, Spread: 0.01, Workers: params.Workers{Fastest: 0.5, Typical: 0.75, Last: 3}}
@@ -76,16 +73,14 @@ func experiment(n int, m *simulated) *Experiment {
 	x := &Experiment{File: &params.File{}, Time: time.Minute, Start: m.start}
 	for i := range n {
 		x.Cells = append(x.Cells, Cell{Survey: "simulated", Cell: params.Cell{Key: params.Key{Kind: params.CopyCell, Placement: numa.Local, Tau: 1, Bytes: i + 1}}})
-		if m.centers == nil {
-			m.centers = make(map[int]float64)
-		}
 		m.centers[i+1] = 100 * float64(i+1)
 	}
 	return x
 }
 
 func newSimulated() *simulated {
-	return &simulated{rand: rand.New(rand.NewPCG(1, 2)), between: 0.02, cost: time.Millisecond}
+	return &simulated{rand: rand.New(rand.NewPCG(1, 2)), between: 0.02, cost: time.Millisecond, centers: make(map[int]float64),
+		fails: func(int, int) error { return nil }}
 }
 
 // Placements of launches begin at given CPUs in turn, in an order that a resumed session keeps and the
@@ -135,11 +130,10 @@ func TestLaunches(t *testing.T) {
 		"%d launches, %d in the file, complete %t, %v", m.launches, len(x.File.Launches), x.File.Complete, x.Missing())
 	orders := make(map[string]bool)
 	for i, o := range m.orders {
-		var order []int
-		for _, v := range o.Visits {
-			order = append(order, v.Key.Bytes)
+		order := lists.Map(o.Visits, func(v Visit) int {
 			check.Equal(t, v.Hint > 0, i > 0, "launch %d: hint %g", i, v.Hint)
-		}
+			return v.Key.Bytes
+		})
 		orders[fmt.Sprint(order)] = true
 		slices.Sort(order)
 		check.Equal(t, len(slices.Compact(order)), 20, "visits of launch %d, %v", i, order)
@@ -229,9 +223,7 @@ func TestSpread(t *testing.T) {
 		x.Time, x.Launches = 900*time.Millisecond, LeastLaunches
 		x.Over = x.Time
 		must.Do(x.Run(context.Background()))
-		began := func(i int) time.Time {
-			return must.Get(time.Parse(time.RFC3339Nano, x.File.Launches[i].Began))
-		}
+		began := func(i int) time.Time { return must.Get(time.Parse(time.RFC3339Nano, x.File.Launches[i].Began)) }
 		n := len(x.File.Launches)
 		check.True(t, n == LeastLaunches && began(n-1).Sub(began(0)) >= x.Time/2, "%d launches, the last %v after the first", n, began(n-1).Sub(began(0)))
 	})
@@ -280,9 +272,8 @@ func TestLaunchDies(t *testing.T) {
 func TestGivesUp(t *testing.T) {
 	m := newSimulated()
 	x := experiment(20, m)
-	x.Start = func(Order, *os.File) (*Process, error) {
-		return running(func() error { return errors.New("exit status 2") }, nil), nil
-	}
+	died := running(func() error { return errors.New("exit status 2") }, nil)
+	x.Start = func(Order, *os.File) (*Process, error) { return died, nil }
 	check.Equal(t, fmt.Sprint(x.Run(context.Background())), "3 launches in a row died without a result, the last with: it ended before it was done: exit status 2", "error")
 	m.fails = func(launch, visit int) error {
 		if launch == 1 && visit == 3 {
@@ -356,9 +347,8 @@ func TestRecover(t *testing.T) {
 		return nil
 	}
 	must.Do(x.Run(context.Background()))
-	for _, want := range []int{20, 0} {
-		check.Equal(t, must.Get(again.recover(x.Journal)), want, "samples are recovered")
-	}
+	check.Equal(t, must.Get(again.recover(x.Journal)), 20, "samples are recovered")
+	check.Equal(t, must.Get(again.recover(x.Journal)), 0, "samples are recovered again")
 	check.Equal(t, len(saved.Launches), 3, "number of launches")
 	check.Equal(t, len(saved.Cells[7].Samples), 3, "number of samples")
 }

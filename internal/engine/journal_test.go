@@ -23,14 +23,10 @@ func TestJournalOfAnother(t *testing.T) {
 	mark := NewMark()
 	head := `{"format":"taulop journal","mark":"` + mark + `"}` + "\n"
 	for name, text := range map[string]string{
-		"text":           "precious\n",
-		"nothing":        "",
-		"a line":         `{"cell":{}}` + "\n",
-		"another mark":   strings.Replace(head, mark, NewMark(), 1),
-		"no mark":        strings.Replace(head, mark, "", 1),
-		"another format": strings.Replace(head, "journal", "sweep", 1),
-		"cut":            strings.TrimSpace(head),
-		"in line 2":      "\n" + head,
+		"text": "precious\n", "nothing": "", "a line": `{"cell":{}}` + "\n",
+		"another mark": strings.Replace(head, mark, NewMark(), 1), "no mark": strings.Replace(head, mark, "", 1),
+		"another format": strings.Replace(head, "journal", "sweep", 1), "cut": strings.TrimSpace(head),
+		"in line 2": "\n" + head,
 	} {
 		path := filepath.Join(t.TempDir(), "host.json")
 		must.Do(os.WriteFile(JournalPath(path), []byte(text), 0o600))
@@ -97,8 +93,7 @@ func TestJournalGoesOn(t *testing.T) {
 	check.Equal(t, must.Get(again.Recover(path)), 2*5*6, "samples recovered")
 	check.Equal(t, len(again.File.Launches), 12, "launches")
 	RemoveJournal(path, again.File)
-	left, _ := os.ReadDir(filepath.Dir(path))
-	check.True(t, len(left) == 0, "left %v", left)
+	check.Empty(t, must.Get(os.ReadDir(filepath.Dir(path))), "left")
 	check.ErrorIs(t, must.Err(x.Recover(path)), ErrNoJournal, "of a journal that is gone")
 }
 
@@ -106,8 +101,8 @@ func TestJournalGoesOn(t *testing.T) {
 func FuzzRecover(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "host.json")
 	mark, text := journalOf(path)
-	f.Add([]byte(text))
 	lines := slices.Collect(strings.Lines(text))
+	f.Add([]byte(text))
 	f.Add([]byte(strings.Join(slices.Insert(slices.Clone(lines), 9, lines[1]), "")))
 	for _, change := range [][2]string{{`"session":0`, `"session":-5`}, {`"session":0`, `"session":999999999`}, {`"ns":`, `"ns":-`}, {`"began":"`, `"began":"x`}, {`"last":3`, `"last":-3`}} {
 		f.Add([]byte(strings.Replace(text, change[0], change[1], 1)))

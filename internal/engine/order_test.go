@@ -70,15 +70,13 @@ func lookedAt(cpus []int, before, after float64) Reading {
 
 // Workers with several states do not take the turns of others.
 func TestTurns(t *testing.T) {
-	sets := [][]int{{0}, {0, 1}, {2, 3}}
-	var o Order
+	sets, o := [][]int{{0}, {0, 1}, {2, 3}}, Order{Least: time.Hour}
 	for _, cpus := range sets[:2] {
 		o.Watches = append(o.Watches, params.Watch{CPUs: cpus, States: []params.State{{NS: 60}, {NS: 240, Above: 120}}})
 	}
 	for i := range 30 {
 		o.Visits = append(o.Visits, Visit{Key: params.Key{Bytes: i}, Watch: (i/10 + 1) % 3, Have: []int{0, 0}, Hints: []float64{0, 0}})
 	}
-	o.Least = time.Hour
 	c := newChooser(o, func(context.Context, []int) (ns, computed float64) { return 60, 0 }, func() time.Duration { return 0 })
 	made := make([]int, 30)
 	for n := range 90 {
@@ -95,30 +93,23 @@ func TestTurns(t *testing.T) {
 
 // moved is a run of 100 cells on a machine with this number of states, after a launch with visits of 10 ms.
 func moved(states int, limit time.Duration) *run {
-	f := &params.File{Launches: []params.Launch{{}}}
 	w := params.Watch{CPUs: []int{0, 1}}
 	for i := range states {
 		w.States = append(w.States, params.State{NS: 60 * float64(1+3*i), Above: 120 * float64(i), Share: 1 / float64(states)})
 	}
-	f.Watches = []params.Watch{w}
+	f := &params.File{Launches: []params.Launch{{}}, Watches: []params.Watch{w}}
 	x := &Experiment{File: f, Time: limit, Passes: 2 * LeastLaunches}
 	for i := range 100 {
 		k := params.Key{Kind: params.TransferCell, Bytes: 1 + i}
 		x.Cells = append(x.Cells, Cell{Cell: params.Cell{Key: k}, Tier: i / 25})
 		f.Cells = append(f.Cells, params.Cell{Key: k, Samples: []params.Sample{{NS: 100, At: 0.01 * float32(1+i)}}})
 	}
-	cells := make([]state, 100)
-	for i := range cells {
-		cells[i].at = i
-	}
+	cells := lists.Map(lists.Indices(100), func(i int) state { return state{at: i} })
 	return &run{Experiment: x, cells: cells, sets: 1, launch: 1, rand: rand.New(rand.NewPCG(1, 1)), began: time.Now(), worth: make(map[string]float64)}
 }
 
-func (r *run) places() (all []place) {
-	for i, c := range r.Cells {
-		all = append(all, place{Visit: Visit{cell: i}, tier: c.Tier, worth: r.worthOf(i)})
-	}
-	return all
+func (r *run) places() []place {
+	return lists.Map(lists.Indices(len(r.Cells)), func(i int) place { return place{Visit: Visit{cell: i}, tier: r.Cells[i].Tier, worth: r.worthOf(i)} })
 }
 
 // On a machine with several states launches are short and all visit the same most valuable cells. They
@@ -156,10 +147,9 @@ func TestNarrow(t *testing.T) {
 // A launch that was not told of states ends when it sees several, not before its time.
 func TestGlance(t *testing.T) {
 	for _, of := range []struct {
-		after time.Duration
-		slow  float64 // ns
-		times float64 // that sums take so much longer then
-		ends  int     // the look at which it does, 0: never
+		after       time.Duration
+		slow, times float64 // ns, and how much longer sums take then
+		ends        int     // the look at which it does, 0: never
 	}{
 		{time.Second, 240, 1, 128}, {time.Second, 62, 1, 0}, {time.Second, 62, 1.5, 128}, {0, 240, 1, 0}, {300 * time.Millisecond, 240, 1, 32},
 	} {

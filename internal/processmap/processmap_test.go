@@ -2,6 +2,7 @@ package processmap
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"math"
 	"math/rand/v2"
@@ -54,34 +55,22 @@ func swept(t testing.TB, m *numa.Machine, share, farther float64) *params.File {
 	return f
 }
 
-func pattern(t testing.TB, name string, p int) *comm.Matrix {
-	t.Helper()
-	return must.Get(comm.Lookup(name).Matrix(p, 64<<10))
-}
+func pattern(name string, p int) *comm.Matrix { return must.Get(comm.Lookup(name).Matrix(p, 64<<10)) }
 
 func run(t testing.TB, r Request) *Result {
 	t.Helper()
 	if r.Methods == nil {
 		r.Methods = MethodNames()
 	}
-	if r.Time == 0 {
-		r.Time = time.Minute // more than small programs need
-	}
+	r.Time = cmp.Or(r.Time, time.Minute) // more than small programs need
 	result := must.Get(Run(r))
 	for _, m := range result.Mappings {
-		taken := make(map[int]bool)
-		for _, place := range m.Places {
-			check.Need(t, !taken[place], "%s: two processes on place %d", m.Method, place)
-			taken[place] = true
-		}
+		check.Need(t, len(lists.Unique(m.Places)) == len(m.Places), "%s: two processes on a place of %v", m.Method, m.Places)
 	}
 	return result
 }
 
-func topology(t testing.TB, m *numa.Machine, nodes int) *Machine {
-	t.Helper()
-	return must.Get(OfTopology(m, "test", nodes))
-}
+func topology(m *numa.Machine, nodes int) *Machine { return must.Get(OfTopology(m, "test", nodes)) }
 
 // With a topology alone, swaps end when no exchange has fewer hop-bytes, and es is never beaten.
 func TestTopologyAlone(t *testing.T) {
@@ -91,7 +80,7 @@ func TestTopologyAlone(t *testing.T) {
 		for range 20 {
 			_ = x.Add(random.IntN(7), random.IntN(7), random.Int64N(1000)+1, 1)
 		}
-		r := run(t, Request{Matrix: x, Machine: topology(t, two(), 1)})
+		r := run(t, Request{Matrix: x, Machine: topology(two(), 1)})
 		es, swaps := r.Mapping(ES), r.Mapping(Swaps)
 		check.True(t, es.HopBytes <= swaps.HopBytes && swaps.LocalBest && swaps.Seconds == nil,
 			"es %d, swaps %d hop-bytes", es.HopBytes, swaps.HopBytes)
@@ -106,7 +95,7 @@ func TestMixedCores(t *testing.T) {
 	x, _ := comm.New(2)
 	m := two()
 	for _, want := range []int{0, 1} {
-		check.Equal(t, len(run(t, Request{Matrix: x, Machine: topology(t, m, 1), Methods: []string{Block}}).Warnings), want, "%d kinds", len(m.Kinds))
+		check.Equal(t, len(run(t, Request{Matrix: x, Machine: topology(m, 1), Methods: []string{Block}}).Warnings), want, "%d kinds", len(m.Kinds))
 		m.Kinds = []numa.Kind{{Name: "core"}, {Name: "atom"}}
 	}
 }
@@ -128,11 +117,8 @@ func slow(table *params.Table) *model.Cluster {
 func TestSwapsAddUp(t *testing.T) {
 	machine, of := modelOf(t, swept(t, two(), 0.5, 3), 1, model.Choice{})
 	for _, name := range []string{"transpose", "grid2d", "random", "ring", "ep"} {
-		p := 8
-		if name == "transpose" {
-			p = 4
-		}
-		x := pattern(t, name, p)
+		p := map[bool]int{true: 4, false: 8}[name == "transpose"]
+		x := pattern(name, p)
 		program := must.Get(newProgram(x, machine, of))
 		check.Need(t, !program.alike && program.known, "no levels")
 		r := run(t, Request{Matrix: x, Machine: machine, Model: of})
@@ -164,9 +150,8 @@ func TestConcurrencyCounts(t *testing.T) {
 	table := &params.Table{Transfers: params.Curve{Sizes: []int{1, 1 << 20}, Taus: []int{1, 2}, Times: [][]float64{{1e-5, 2e-5}, {1, 2}}}, Overheads: []float64{1e-5, 1e-5}}
 	machine, of := modelOf(t, f, 2, model.Choice{Cluster: slow(table)})
 	x, _ := comm.New(8)
-	for i := range 4 {
-		_ = x.Add(i, i+4, 64<<10, 1)
-		_ = x.Add(i+4, i, 64<<10, 1)
+	for i := range 8 {
+		must.Do(x.Add(i, (i+4)%8, 64<<10, 1))
 	}
 	r := run(t, Request{Matrix: x, Machine: machine, Model: of})
 	es, swaps := r.Mapping(ES), r.Mapping(Swaps)
@@ -191,19 +176,19 @@ func TestLibraryOnNodes(t *testing.T) {
 // A negative time, by noise in o(m) of exchanges, is an error.
 func TestNegative(t *testing.T) {
 	f := swept(t, two(), 2, 1.1)
-	for i := range f.Cells {
-		if f.Cells[i].Bytes == 64<<10 {
-			f.Cells[i].Time = f.Cells[i].Time.Scale(100)
+	for i, c := range f.Cells {
+		if c.Bytes == 64<<10 {
+			f.Cells[i].Time = c.Time.Scale(100)
 		}
 	}
 	f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.ExchangeCell, Placement: numa.Local, Tau: 2, Bytes: 64 << 10}, Time: fit.Estimate{Center: 1, Lo: 1, Hi: 1, N: 1}})
 	machine, m := modelOf(t, f, 1, model.Choice{})
-	contains.Error(t, must.Err(Run(Request{Matrix: pattern(t, "ring", 2), Machine: machine, Model: m, Methods: MethodNames()})), "below 0")
+	contains.Error(t, must.Err(Run(Request{Matrix: pattern("ring", 2), Machine: machine, Model: m, Methods: MethodNames()})), "below 0")
 }
 
 func TestLaunchers(t *testing.T) {
-	machine := topology(t, two(), 2)
-	r := run(t, Request{Matrix: pattern(t, "grid2d", 16), Machine: machine})
+	machine := topology(two(), 2)
+	r := run(t, Request{Matrix: pattern("grid2d", 16), Machine: machine})
 	m := r.Mapping(Block)
 	for _, tt := range []struct{ launcher, want, says string }{
 		{"openmpi", "rank 0=+n0 slot=0:0\nrank 1=+n0 slot=0:1\nrank 2=+n0 slot=0:2\nrank 3=+n0 slot=0:3\nrank 4=+n0 slot=1:0\n", ""},
@@ -227,7 +212,7 @@ func TestLaunchers(t *testing.T) {
 		f.Placements[0] = must.Get(two().Place(numa.Local, workers))
 		machine, _, err := OfFile(f, numa.Local, "f", 1)
 		must.Do(err)
-		r := run(t, Request{Matrix: pattern(t, "ring", 2), Machine: machine})
+		r := run(t, Request{Matrix: pattern("ring", 2), Machine: machine})
 		contains.Error(t, r.WriteFor("openmpi", r.Mapping(Block), &bytes.Buffer{}), says)
 	}
 	r.Hosts = []string{"a", "b"}
@@ -244,38 +229,35 @@ func TestLaunchers(t *testing.T) {
 
 // Logical numbers are hwloc's: cores in the order of the tree, within their package.
 func TestLogicalNumbers(t *testing.T) {
-	m := &numa.Machine{}
-	for id := range 8 { // packages alternate, and cores four apart share a cache
-		m.CPUs = append(m.CPUs, numa.CPU{ID: id, Core: id, Package: 3 - id%2, Node: 0})
-	}
-	all := lists.Indices(8)
-	m.Allowed = numa.SetOf(all...)
-	m.Nodes = []numa.Node{{ID: 0, CPUs: m.Allowed, MemoryBytes: 1 << 30}}
-	for first := range 4 {
-		m.Caches = append(m.Caches, numa.Cache{Level: 2, Type: "Unified", Bytes: 1 << 20, CPUs: numa.SetOf(first, first+4)})
-	}
-	machine := topology(t, m, 1)
+	all := numa.SetOf(lists.Indices(8)...)
+	m := &numa.Machine{Allowed: all, Nodes: []numa.Node{{ID: 0, CPUs: all, MemoryBytes: 1 << 30}}}
+	// Packages alternate, and cores four apart share a cache.
+	m.CPUs = lists.Map(all, func(id int) numa.CPU { return numa.CPU{ID: id, Core: id, Package: 3 - id%2} })
+	m.Caches = lists.Map(all[:4], func(first int) numa.Cache {
+		return numa.Cache{Level: 2, Type: "Unified", Bytes: 1 << 20, CPUs: numa.SetOf(first, first+4)}
+	})
+	machine := topology(m, 1)
 	want := []Core{{0, 0, 0}, {1, 1, 0}, {2, 0, 2}, {3, 1, 2}, {4, 0, 1}, {5, 1, 1}, {6, 0, 3}, {7, 1, 3}}
 	check.Slices(t, machine.CPUs, want, "CPUs")
 	// hwloc knows nothing of an affinity, but leaves out what a cpuset does.
 	m.Allowed = numa.SetOf(4, 5, 7)
-	check.Slices(t, topology(t, m, 1).CPUs, []Core{want[4], want[5], want[7]}, "of some")
+	check.Slices(t, topology(m, 1).CPUs, []Core{want[4], want[5], want[7]}, "of some")
 	m.Confined = m.Allowed
-	check.Slices(t, topology(t, m, 1).CPUs, []Core{{4, 0, 0}, {5, 1, 0}, {7, 1, 1}}, "of a cpuset")
+	check.Slices(t, topology(m, 1).CPUs, []Core{{4, 0, 0}, {5, 1, 0}, {7, 1, 1}}, "of a cpuset")
 	// Packages of a node follow each other.
-	m.Allowed, m.Confined, m.Caches, m.Nodes = numa.SetOf(all...), nil, nil, nil
+	m.Allowed, m.Confined, m.Caches, m.Nodes = all, nil, nil, nil
 	for i := range m.CPUs {
 		m.CPUs[i].Package, m.CPUs[i].Node = i%4, i%2
 	}
 	for node := range 2 {
 		m.Nodes = append(m.Nodes, numa.Node{ID: node, CPUs: numa.SetOf(node, node+2, node+4, node+6), MemoryBytes: 1 << 30, Distances: map[int]int{node: 10, 1 - node: 20}})
 	}
-	check.Slices(t, topology(t, m, 1).CPUs, []Core{{0, 0, 0}, {1, 2, 0}, {2, 1, 0}, {3, 3, 0}, {4, 0, 1}, {5, 2, 1}, {6, 1, 1}, {7, 3, 1}}, "of nodes of two packages")
+	check.Slices(t, topology(m, 1).CPUs, []Core{{0, 0, 0}, {1, 2, 0}, {2, 1, 0}, {3, 3, 0}, {4, 0, 1}, {5, 2, 1}, {6, 1, 1}, {7, 3, 1}}, "of nodes of two packages")
 }
 
 func TestFaults(t *testing.T) {
-	_, many := Run(Request{Matrix: pattern(t, "ring", 9), Machine: topology(t, two(), 1), Methods: MethodNames()})
-	_, long := Run(Request{Matrix: pattern(t, "ring", 24), Machine: topology(t, two(), 3), Methods: []string{ES}})
+	_, many := Run(Request{Matrix: pattern("ring", 9), Machine: topology(two(), 1), Methods: MethodNames()})
+	_, long := Run(Request{Matrix: pattern("ring", 24), Machine: topology(two(), 3), Methods: []string{ES}})
 	_, _, unknown := OfFile(&params.File{}, numa.Local, "f", 1)
 	for says, err := range map[string]error{"9 processes and 8 cores": many, "too many mappings": long, "does not say what its CPUs share": unknown} {
 		contains.Error(t, err, says)
@@ -284,7 +266,7 @@ func TestFaults(t *testing.T) {
 
 // Read accepts only valid results.
 func FuzzReadDocument(f *testing.F) {
-	seed := must.Get(json.Marshal(run(f, Request{Matrix: pattern(f, "grid2d", 6), Machine: topology(f, two(), 1)})))
+	seed := must.Get(json.Marshal(run(f, Request{Matrix: pattern("grid2d", 6), Machine: topology(two(), 1)})))
 	f.Add(seed)
 	f.Add([]byte(`{"processes":1,"sent":[null],"nodes":1,"cores":[{}],"best":"b","mappings":[{"method":"b","places":[0]}],"groups":[[[0]]]}`))
 	for _, damage := range []string{`"places":[`, `"to":`, `"groups":[[[`, `"nodes":`, `"processes":`} {

@@ -247,9 +247,7 @@ func TestLargeMachines(t *testing.T) {
 			}
 			r := Request{Plan: params.Plan{Setups: []string{"ring", "ping", "sendrecv"}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false, true}}, Budget: budget}
 			f := &params.File{Plan: r.plan(m)}
-			for _, policy := range f.Plan.Policies {
-				f.Placements = append(f.Placements, must.Get(m.Place(policy, s.Cores)))
-			}
+			f.Placements = lists.Map(f.Plan.Policies, func(policy numa.Policy) numa.Placement { return must.Get(m.Place(policy, s.Cores)) })
 			x := must.Get(Experiment(f, m, 0))
 			if s.Cores > 256 && budget == time.Minute { // five placements of 512 workers take longer
 				continue

@@ -20,35 +20,20 @@ import (
 )
 
 // library is a library with rules files.
-func library(t testing.TB, name string) *mpi.Library {
-	t.Helper()
-	return must.Get(mpi.Tunable(name))
-}
-
-// known are all libraries with rules files.
-func known(t testing.TB) []*mpi.Library {
-	return lists.Map(mpi.TunableNames(), func(name string) *mpi.Library { return library(t, name) })
-}
+func library(name string) *mpi.Library { return must.Get(mpi.Tunable(name)) }
 
 // table is a machine with a serial, or a perfectly concurrent, channel.
 func table(serial bool) *params.File {
-	c := params.Curve{Sizes: []int{1, 1 << 10, 1 << 22}}
-	for tau := 1; tau <= 16; tau++ {
-		c.Taus = append(c.Taus, tau)
-	}
+	c := params.Curve{Sizes: []int{1, 1 << 10, 1 << 22}, Taus: lists.Indices(17)[1:]}
 	for _, m := range c.Sizes {
-		var row []float64
-		for tau := 1; tau <= 16; tau++ {
-			l := 1e-7 + float64(m)*1e-10
-			if serial {
-				l *= float64(tau)
+		c.Times = append(c.Times, lists.Map(c.Taus, func(tau int) float64 {
+			if !serial {
+				tau = 1
 			}
-			row = append(row, l)
-		}
-		c.Times = append(c.Times, row)
+			return float64(tau) * (1e-7 + float64(m)*1e-10)
+		}))
 	}
-	t := &params.Table{Transfers: c, Overheads: []float64{1e-6, 1e-6, 1e-6}}
-	return params.FromText(t, nil)
+	return params.FromText(&params.Table{Transfers: c, Overheads: []float64{1e-6, 1e-6, 1e-6}}, nil)
 }
 
 func chooser(t testing.TB, f *params.File, l *mpi.Library, margin float64) *Chooser {
@@ -61,25 +46,21 @@ func chooser(t testing.TB, f *params.File, l *mpi.Library, margin float64) *Choo
 func TestRulesGain(t *testing.T) {
 	told := 0
 	for _, serial := range []bool{false, true} {
-		for _, l := range known(t) {
+		for _, l := range lists.Map(mpi.TunableNames(), library) {
 			c := chooser(t, table(serial), l, 0.05)
 			of := []*collective.Collective{collective.Bcast, collective.Allgather, collective.Alltoall}
 			rules := must.Get(c.Choices(context.Background(), of, []int{2, 3, 8, 12}, []int{1, 1 << 10, 1 << 16, 1 << 20}))
 			told += len(rules.Rules())
 			for _, table := range rules.Rows {
-				if first, last := table.Spans[0], table.Spans[len(table.Spans)-1]; first.From != 1 || last.To != 1<<20 {
-					t.Errorf("%s, %s among %d: spans from %d to %d", l.Version, table.Collective, table.P, first.From, last.To)
-				}
+				first, last := table.Spans[0], table.Spans[len(table.Spans)-1]
+				check.True(t, first.From == 1 && last.To == 1<<20, "%s, %s among %d: spans from %d to %d", l.Version, table.Collective, table.P, first.From, last.To)
 				for i, s := range table.Spans {
-					if i > 0 && s.From != table.Spans[i-1].To+1 {
-						t.Errorf("%s, %s among %d: a gap before %d", l.Version, table.Collective, table.P, s.From)
-					}
+					check.True(t, i == 0 || s.From == table.Spans[i-1].To+1, "%s, %s among %d: a gap before %d", l.Version, table.Collective, table.P, s.From)
 					if s.Setting.Own() {
 						continue
 					}
 					cost := func(x mpi.Setting) float64 {
-						one := must.Get((&costs{c, make(map[collective.Key]model.Cost), math.Inf(1)}).of(table.Collective, x, table.P, s.From))
-						return one.Seconds
+						return must.Get((&costs{c, make(map[collective.Key]model.Cost), math.Inf(1)}).of(table.Collective, x, table.P, s.From)).Seconds
 					}
 					mine := cost(s.Setting)
 					if own, known := l.Own(table.Collective, table.P, 1, s.From); known && s.OwnKnown && !(mine < 0.95*cost(own)) {
@@ -97,11 +78,7 @@ func TestRulesGain(t *testing.T) {
 
 // Limits of costs do not change choices.
 func TestCostsWithinChooseTheSame(t *testing.T) {
-	f := &params.File{}
-	var node numa.CPUSet
-	for core := range 24 {
-		node = append(node, core)
-	}
+	f, node := &params.File{}, numa.SetOf(lists.Indices(24)...)
 	f.Provenance.Levels = numa.Levels{{Name: "same_socket", Groups: []numa.CPUSet{node[:12], node[12:]}}, {Name: "other_socket", Groups: []numa.CPUSet{node}}}
 	for i, l := range f.Provenance.Levels {
 		for m := 1; m <= 4<<20; m *= 2 {
@@ -111,7 +88,7 @@ func TestCostsWithinChooseTheSame(t *testing.T) {
 		}
 	}
 	p := must.Get(model.NewPredictor(f, model.Choice{}))
-	for _, l := range []*mpi.Library{library(t, "openmpi4"), library(t, "mpich4")} {
+	for _, l := range []*mpi.Library{library("openmpi4"), library("mpich4")} {
 		c := &Chooser{Library: l, Predictor: p, Margin: 0.02}
 		for _, of := range []*collective.Collective{collective.Bcast, collective.Named("reduce"), collective.Named("alltoall")} {
 			for _, ranks := range []int{2, 5, 16, 23} {
@@ -120,11 +97,7 @@ func TestCostsWithinChooseTheSame(t *testing.T) {
 					settings := l.Settings(of, ranks, m)
 					v := must.Get(c.Choose(of, settings, ranks, m, before))
 					exact := costs{c, make(map[collective.Key]model.Cost), math.Inf(1)}
-					var all []candidate
-					for _, s := range settings {
-						one := must.Get(exact.of(of, s, ranks, m))
-						all = append(all, one)
-					}
+					all := lists.Map(settings, func(s mpi.Setting) candidate { return must.Get(exact.of(of, s, ranks, m)) })
 					want, _ := cheapest(all, before)
 					if own, known := l.Own(of, ranks, 1, m); known {
 						if one, err := exact.of(of, own, ranks, m); err == nil && want.Seconds >= one.Seconds {
@@ -142,9 +115,7 @@ func TestCostsWithinChooseTheSame(t *testing.T) {
 // launched gives the cells of a file samples of ten launches, each off by noise.
 func launched(f *params.File, noise float64) *params.File {
 	r := rand.New(rand.NewPCG(1, 2))
-	for i := range 10 {
-		f.Launches = append(f.Launches, params.Launch{Began: fmt.Sprintf("2026-11-22T00:%02d:00Z", i)})
-	}
+	f.Launches = lists.Map(lists.Indices(10), func(i int) params.Launch { return params.Launch{Began: fmt.Sprintf("2026-11-22T00:%02d:00Z", i)} })
 	for i := range f.Cells {
 		c := &f.Cells[i]
 		ns := c.Time.Center
@@ -159,16 +130,15 @@ func launched(f *params.File, noise float64) *params.File {
 func TestNoRuleWhereIntervalsOverlap(t *testing.T) {
 	quiet, noisy := 0, 0
 	for _, noise := range []float64{0.001, 2} {
-		c := chooser(t, launched(table(false), noise), library(t, "openmpi4"), 0.05)
+		c := chooser(t, launched(table(false), noise), library("openmpi4"), 0.05)
 		rules := must.Get(c.Choices(context.Background(), []*collective.Collective{collective.Bcast}, []int{5, 8, 12}, []int{1 << 10, 1 << 16, 1 << 20}))
 		for _, table := range rules.Rows {
 			for _, s := range table.Spans {
-				switch {
-				case s.Why == Overlap && noise > 1:
+				switch s.Why {
+				case Overlap:
 					noisy++
-				case s.Why == Overlap:
-					t.Errorf("among %d of %d B intervals overlap without noise", table.P, s.From)
-				case s.Why == Cheaper:
+					check.True(t, noise > 1, "among %d of %d B intervals overlap without noise", table.P, s.From)
+				case Cheaper:
 					quiet++
 					check.True(t, s.Gain.Known() && s.Gain.Lo > 0, "a rule gains %v", s.Gain)
 				}
@@ -180,10 +150,8 @@ func TestNoRuleWhereIntervalsOverlap(t *testing.T) {
 
 func TestSecondBestWhereOwnIsUnknown(t *testing.T) {
 	other := must.Get(mpi.ReadTree(strings.NewReader(`{"collective=gatherv": {"algorithm=MPIR_Gatherv_allcomm_linear": {}}}`), "base.json"))
-	mpich := library(t, "mpich4").OnBase(other)
+	mpich := library("mpich4").OnBase(other)
 	c := chooser(t, table(false), mpich, 0.05)
 	v := must.Get(c.Choose(collective.Bcast, mpich.Settings(collective.Bcast, 20, 1<<20), 20, 1<<20, mpi.Setting{}))
-	if v.OwnKnown || v.Beaten.Own() || v.Beaten == v.Best {
-		t.Errorf("the best %s is compared with %s, known %v", v.Best, v.Beaten, v.OwnKnown)
-	}
+	check.True(t, !v.OwnKnown && !v.Beaten.Own() && v.Beaten != v.Best, "the best %s is compared with %s, known %v", v.Best, v.Beaten, v.OwnKnown)
 }

@@ -94,7 +94,7 @@ func TestRuns(t *testing.T) {
 	var runs Runs
 	for _, off := range []bool{false, true} {
 		c := must.Get(MessageCase(3000, off))
-		a, _ := collective.Lookup("allgather:ring")
+		a := must.Get(collective.Lookup("allgather:ring"))
 		s := must.Get(a.Schedule(collective.Call{P: 2, M: 3000}))
 		runs.Cases = append(runs.Cases, c, Case{a.String(), off, s})
 	}
@@ -113,21 +113,17 @@ func TestRuns(t *testing.T) {
 
 // A launch makes the case of every key.
 func TestCaseOf(t *testing.T) {
-	var cases []Case
+	cases := []Case{must.Get(MessageCase(99, false))}
 	for _, a := range collective.All() {
-		if !a.Among.Has(4) {
-			continue
+		if a.Among.Has(4) {
+			cases = append(cases, Case{a.String(), true, must.Get(a.Schedule(collective.Call{P: 4, M: 4096, Element: 4}))})
 		}
-		s := must.Get(a.Schedule(collective.Call{P: 4, M: 4096, Element: 4}))
-		cases = append(cases, Case{a.String(), true, s})
 	}
 	for _, pattern := range Patterns() {
 		of, _, err := pattern.Cases(4, []int{64}, false, 0)
 		must.Do(err)
 		cases = append(cases, of...)
 	}
-	message, _ := MessageCase(99, false)
-	cases = append(cases, message)
 	seen := make(map[params.Key]bool)
 	for _, c := range cases {
 		k := c.Key()
@@ -173,8 +169,7 @@ func TestPatternVariants(t *testing.T) {
 
 func TestFittedSizes(t *testing.T) {
 	for _, tt := range []struct{ ms, want []int }{
-		{[]int{1, 2, 4, 8, 16}, []int{1, 4, 16}},
-		{[]int{1, 2, 4, 8, 16, 32}, []int{1, 4, 16, 32}},
+		{[]int{1, 2, 4, 8, 16}, []int{1, 4, 16}}, {[]int{1, 2, 4, 8, 16, 32}, []int{1, 4, 16, 32}},
 		{[]int{1, 2, 3, 4, 5, 6, 7}, []int{1, 3, 5, 7}},
 	} {
 		got := FittedSizes(tt.ms)
@@ -194,10 +189,7 @@ func TestPatternRows(t *testing.T) {
 		r.Cases = append(r.Cases, cases...)
 	}
 	for _, c := range r.Cases {
-		halves := 2. // a permutation, and there and back
-		if p := PatternOf(c.Name); p == "scatter" || p == "broadcast" {
-			halves = 1
-		}
+		halves := map[string]float64{Permutation: 2, "ping-pong": 2, "scatter": 1, "broadcast": 1}[PatternOf(c.Name)] // there and back
 		samples := slices.Repeat([]float64{startup + halves/2*perByte*float64(c.Schedule.Call.M)}, 6)
 		r.File.Cells = append(r.File.Cells, params.Cell{Key: c.Key(), Time: fit.Median(samples), Samples: params.Samples(samples...)})
 	}
