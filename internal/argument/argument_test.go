@@ -16,38 +16,31 @@ import (
 )
 
 func TestSize(t *testing.T) {
-	tests := []struct {
-		text  string
-		bytes int
-		label string
-		err   string
+	for _, tt := range []struct {
+		text       string
+		bytes      int
+		label, err string
 	}{
 		{"8", 8192, "8KB", ""}, // the paper's commands: KB
-		{"8K", 8192, "8KB", ""},
-		{"8kb", 8192, "8KB", ""},
-		{"8KiB", 8192, "8KB", ""},
-		{"64B", 64, "64B", ""},
-		{"1M", 1 << 20, "1MB", ""},
-		{"1024K", 1 << 20, "1024KB", ""},
-		{"2G", 2 << 30, "2GB", ""},
-		{"0", 0, "0B", ""},
-		{"", 0, "", "not a size"},
-		{"K", 0, "", "not a size"},
-		{"-8", 0, "", "not a size"},
-		{"1.5K", 0, "", "not a size"},
-		{"8X", 0, "", "not a size"},
-		{"8KK", 0, "", "not a size"},
+		{"8K", 8192, "8KB", ""}, {"8kb", 8192, "8KB", ""}, {"8KiB", 8192, "8KB", ""}, {"64B", 64, "64B", ""},
+		{"1M", 1 << 20, "1MB", ""}, {"1024K", 1 << 20, "1024KB", ""}, {"2G", 2 << 30, "2GB", ""}, {"0", 0, "0B", ""},
+		{"", 0, "", "not a size"}, {"K", 0, "", "not a size"}, {"-8", 0, "", "not a size"},
+		{"1.5K", 0, "", "not a size"}, {"8X", 0, "", "not a size"}, {"8KK", 0, "", "not a size"},
 		{"99999999999999999999", 0, "", "too large"},
 		{"9007199254740993K", 0, "", "too large"},
-	}
-	for _, tt := range tests {
+	} {
 		bytes, label, err := Size(tt.text, 1<<10)
-		if tt.err != "" {
-			contains.Error(t, err, tt.err)
-		} else if err != nil || bytes != tt.bytes || label != tt.label {
-			t.Errorf("Size(%q) = %d, %q, %v; want %d, %q", tt.text, bytes, label, err, tt.bytes, tt.label)
-		}
+		contains.Error(t, err, tt.err)
+		check.True(t, err != nil || bytes == tt.bytes && label == tt.label, "Size(%q) = %d, %q; want %d, %q", tt.text, bytes, label, tt.bytes, tt.label)
 	}
+}
+
+// said is the text of a result, or of the error instead.
+func said(result any, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprint(result)
 }
 
 // A share is read with its sign or below 1, and never as more than is said.
@@ -58,47 +51,25 @@ func TestShare(t *testing.T) {
 		"NaN": `"NaN" is no percentage: give one like 10%`, "300": `"300" is too much: give a percentage from 0 to 200, like 10%`,
 	} {
 		got, err := Share(2)(text)
-		if s := fmt.Sprint(got); err != nil && err.Error() != want || err == nil && s != want {
-			t.Errorf("%s: %v, %v; want %s", text, got, err, want)
-		}
+		check.Equal(t, said(got, err), want, "%s", text)
 	}
 }
 
 func TestList(t *testing.T) {
-	number := func(text string) (int, error) {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return 0, fmt.Errorf("%q", text)
-		}
-		return n, nil
-	}
 	for _, tt := range []struct {
 		text   string
 		dashes bool
 		want   []int // nil: refused
 	}{
-		{"4", true, []int{4}},
-		{"2, 4,8,4", true, []int{2, 4, 8}},
-		{"2-5,3-6", true, []int{2, 3, 4, 5, 6}},
-		{"7-7", true, []int{7}},
-		{"2:16", true, []int{2, 4, 8, 16}},
-		{"3:20", true, []int{3, 6, 12, 20}},
-		{"0:5", false, []int{0, 1, 2, 4, 5}},
-		{"5:5", false, []int{5}},
+		{"4", true, []int{4}}, {"2, 4,8,4", true, []int{2, 4, 8}}, {"2-5,3-6", true, []int{2, 3, 4, 5, 6}},
+		{"7-7", true, []int{7}}, {"2:16", true, []int{2, 4, 8, 16}}, {"3:20", true, []int{3, 6, 12, 20}},
+		{"0:5", false, []int{0, 1, 2, 4, 5}}, {"5:5", false, []int{5}},
 		{"9223372036854775806:9223372036854775807", false, []int{9223372036854775806, 9223372036854775807}},
-		{"2-5", false, nil},
-		{"5-2", true, nil},
-		{"8:4", true, nil},
-		{"2-", true, nil},
-		{":4", true, nil},
-		{"", true, nil},
-		{"1,,2", true, nil},
-		{"1-20000", true, nil},
+		{"2-5", false, nil}, {"5-2", true, nil}, {"8:4", true, nil}, {"2-", true, nil}, {":4", true, nil}, {"", true, nil},
+		{"1,,2", true, nil}, {"1-20000", true, nil},
 	} {
-		got, err := List(tt.text, tt.dashes, number)
-		if !slices.Equal(got, tt.want) || (err == nil) != (tt.want != nil) {
-			t.Errorf("%q: %v, %v, want %v", tt.text, got, err, tt.want)
-		}
+		got, err := List(tt.text, tt.dashes, strconv.Atoi)
+		check.True(t, slices.Equal(got, tt.want) && (err == nil) == (tt.want != nil), "%q: %v, %v, want %v", tt.text, got, err, tt.want)
 	}
 }
 
@@ -112,9 +83,8 @@ func FuzzSize(f *testing.F) {
 			return
 		}
 		again, same, err := Size(label, 1<<10)
-		if err != nil || bytes < 0 || again != bytes || same != label {
-			t.Errorf("Size(%q) = %d %q, and that label is %d %q %v", text, bytes, label, again, same, err)
-		}
+		check.True(t, err == nil && bytes >= 0 && again == bytes && same == label,
+			"Size(%q) = %d %q, and that label is %d %q %v", text, bytes, label, again, same, err)
 	})
 }
 
@@ -196,11 +166,7 @@ func TestSet(t *testing.T) {
 		if err == nil {
 			err = s.Checked()
 		}
-		got := fmt.Sprint(words)
-		if err != nil {
-			got = err.Error()
-		}
-		check.Equal(t, got, want, "%s", line)
+		check.Equal(t, said(words, err), want, "%s", line)
 	}
 	check.ErrorIs(t, must.Err(example().Parse([]string{"x", "-h"})), flag.ErrHelp, "-h")
 	check.Equal(t, len(Words(example().Lookup("way"))), 2, "Words")
@@ -209,11 +175,8 @@ func TestSet(t *testing.T) {
 // An error names all required flags that are missing. A time has bounds as numbers have.
 func TestRequired(t *testing.T) {
 	for line, want := range map[string]string{
-		"-params x -P 2":  "<nil>",
-		"-list":           "<nil>",
-		"-P 2":            "-params is missing: name a file",
-		"-params x -P=":   "-P is missing: say how many",
-		"":                "-params, -P are missing: name a file; say how many",
+		"-params x -P 2": "<nil>", "-list": "<nil>", "-P 2": "-params is missing: name a file",
+		"-params x -P=": "-P is missing: say how many", "": "-params, -P are missing: name a file; say how many",
 		"-list -time 11s": "-time is 11s: give a time up to 10s",
 	} {
 		s := NewSet("prog do")

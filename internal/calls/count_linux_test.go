@@ -11,6 +11,7 @@ import (
 
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 )
 
 const child = "TAULOP_TEST_COUNTED"
@@ -34,27 +35,19 @@ func TestMain(m *testing.M) {
 // Another version of Go makes other instructions of the same code: these are counted one by one, and
 // may differ by as much as code of libraries does (docs/mpi.md).
 func TestInstructions(t *testing.T) {
-	if check.Raced() || testing.CoverMode() != "" {
-		t.Skip("it has other instructions besides")
-	}
+	skip.If(t, check.Raced() || testing.CoverMode() != "", "it has other instructions besides")
 	breakpoint, ok := map[string][]byte{"amd64": {0xcc}, "arm64": {0, 0, 0x20, 0xd4}}[runtime.GOARCH]
-	if !ok {
-		t.Skip("not counted on", runtime.GOARCH)
-	}
+	skip.If(t, !ok, "not counted on %s", runtime.GOARCH)
 	runtime.LockOSThread()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), child+"=1", "GODEBUG=asyncpreemptoff=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
-	if err := cmd.Start(); err != nil {
-		t.Skip("no process may be traced here:", err)
-	}
+	skip.Error(t, cmd.Start()) // no process may be traced here
 	defer cmd.Process.Kill()
 	pid := cmd.Process.Pid
 	at := func() (uint64, []byte) {
 		var regs syscall.PtraceRegs
-		if err := syscall.PtraceGetRegs(pid, &regs); err != nil {
-			t.Skip("registers cannot be read:", err)
-		}
+		skip.Error(t, syscall.PtraceGetRegs(pid, &regs))
 		text := make([]byte, len(breakpoint))
 		syscall.PtracePeekText(pid, uintptr(regs.PC()), text)
 		return regs.PC(), text
@@ -62,9 +55,7 @@ func TestInstructions(t *testing.T) {
 	wait := func() syscall.WaitStatus {
 		var status syscall.WaitStatus
 		must.Get(syscall.Wait4(pid, &status, 0, nil))
-		if status.Exited() {
-			t.Fatal("it ended")
-		}
+		check.Need(t, !status.Exited(), "it ended")
 		return status
 	}
 	wait() // for its first instruction

@@ -79,9 +79,8 @@ func TestEndsWithParent(t *testing.T) {
 	defer guard.Stop()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	var id int
-	if _, scan := fmt.Sscan(line, &id); err != nil || scan != nil {
-		t.Fatalf("%q, %v, %v", line, err, scan)
-	}
+	_, scan := fmt.Sscan(line, &id)
+	check.Need(t, err == nil && scan == nil, "%q, %v, %v", line, err, scan)
 	cmd.Process.Kill()
 	cmd.Wait()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -130,8 +129,7 @@ func TestEnded(t *testing.T) {
 		"":                                                                                                                    "exit status 2",
 	} {
 		got := Ended(status, []byte(printed))
-		if !errors.Is(got, status) || !strings.Contains(got.Error(), want) || strings.Contains(got.Error(), "\n") || !strings.Contains(want, "ulimit") && got.Error() != want {
-			t.Errorf("%q: %v, want %q", printed, got, want)
-		}
+		check.True(t, errors.Is(got, status) && strings.Contains(got.Error(), want) && !strings.Contains(got.Error(), "\n") && (strings.Contains(want, "ulimit") || got.Error() == want),
+			"%q: %v, want %q", printed, got, want)
 	}
 }

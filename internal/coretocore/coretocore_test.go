@@ -29,9 +29,8 @@ func TestRead(t *testing.T) {
 		"upper and zeroes": "0,10.5,40\n0,0,41.25\n0,0,0\n",
 	} {
 		m, err := Read(strings.NewReader(text), "m.csv")
-		if err != nil || len(m) != 3 || m[1][0] != 10.5 || m[0][2] != 40 || m[2][1] != 41.25 || m[1][2] != 41.25 || !math.IsNaN(m[1][1]) {
-			t.Errorf("%s: %v, %v", name, m, err)
-		}
+		check.True(t, err == nil && len(m) == 3 && m[1][0] == 10.5 && m[0][2] == 40 && m[2][1] == 41.25 && m[1][2] == 41.25 && math.IsNaN(m[1][1]),
+			"%s: %v, %v", name, m, err)
 		check.True(t, Looks(text), "%s does not look like a matrix", name)
 	}
 	for _, text := range []string{"", "\n", "0\n0\n", "1,2,3\n4,5,6\n", "0,10\n11,12\n", ",,\n10,\n", "m,us\n1,2\n"} {
@@ -83,16 +82,12 @@ func TestFile(t *testing.T) {
 	f := must.Get(m.File(nil, nil))
 	must.Do(f.Validate())
 	p, err := f.Pairs()
-	if err != nil || len(p.Pairs) != 120 || p.Levels[0].Name != Whole {
-		t.Fatalf("%d pairs, levels %+v: %v", len(p.Pairs), p.Levels, err)
-	}
+	check.Need(t, err == nil && len(p.Pairs) == 120 && p.Levels[0].Name == Whole, "%d pairs, levels %+v: %v", len(p.Pairs), p.Levels, err)
 	groups := pairs.FindGroups(p, f.Provenance.Levels)
-	if len(groups) != 2 || len(groups[0].Groups) != 8 || len(groups[1].Groups) != 2 || groups[1].Groups[0].String() != "0-3,8-11" {
-		t.Errorf("groups %+v", groups)
-	}
+	check.True(t, len(groups) == 2 && len(groups[0].Groups) == 8 && len(groups[1].Groups) == 2 && groups[1].Groups[0].String() == "0-3,8-11", "groups %+v", groups)
 	f = must.Get(m.File([]int{0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15}, numa.Levels{{Name: "package", Groups: []numa.CPUSet{numa.SetOf(0, 1)}}}))
-	if p, err = f.Pairs(); err != nil || p.Pairs[0].From != 0 || p.Pairs[0].To != 1 || p.Pairs[0].Times[0].Center != 9 || p.Levels[0].Name != "package" {
-		t.Errorf("%+v, %v", p.Pairs[0], err)
-	}
+	p, err = f.Pairs()
+	check.True(t, err == nil && p.Pairs[0].From == 0 && p.Pairs[0].To == 1 && p.Pairs[0].Times[0].Center == 9 && p.Levels[0].Name == "package",
+		"%+v, %v", p.Pairs[0], err)
 	check.Error(t, must.Err(m.File([]int{0, 1}, nil)), "a matrix of 16 CPUs is one of two")
 }

@@ -21,24 +21,14 @@ func TestCutAndSevered(t *testing.T) {
 		last, like   string
 		cut, severed bool
 	}{
-		{"35.12", "31.54", false, false},
-		{"135.12", "31.54", false, false},
-		{"35", "31.54", true, true},
-		{"35.", "31.54", true, true},
-		{"35.1", "31.54", true, false},
-		{"4.2e-07", "3.1e-07", false, false},
-		{"4.2e-0", "3.1e-07", true, true},
-		{"4.2", "3.1e-07", true, true},
-		{"35", "31", true, false},
-		{"35.12", "", false, false},
-		{"0.00001", "0.000011", true, false},
-		{"0.0000", "0.000011", true, true},
-		{"0.000000", "0.000011", false, false},
-		{"0.", "0", true, true},
+		{"35.12", "31.54", false, false}, {"135.12", "31.54", false, false}, {"35", "31.54", true, true},
+		{"35.", "31.54", true, true}, {"35.1", "31.54", true, false}, {"4.2e-07", "3.1e-07", false, false},
+		{"4.2e-0", "3.1e-07", true, true}, {"4.2", "3.1e-07", true, true}, {"35", "31", true, false},
+		{"35.12", "", false, false}, {"0.00001", "0.000011", true, false}, {"0.0000", "0.000011", true, true},
+		{"0.000000", "0.000011", false, false}, {"0.", "0", true, true},
 	} {
-		if cut, severed := Cut(tt.last, tt.like), Severed(tt.last, tt.like); cut != tt.cut || severed != tt.severed {
-			t.Errorf("%s like %s: cut %v, severed %v; want %v, %v", tt.last, tt.like, cut, severed, tt.cut, tt.severed)
-		}
+		cut, severed := Cut(tt.last, tt.like), Severed(tt.last, tt.like)
+		check.True(t, cut == tt.cut && severed == tt.severed, "%s like %s: cut %v, severed %v; want %v, %v", tt.last, tt.like, cut, severed, tt.cut, tt.severed)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -34,12 +35,11 @@ func file() *params.File {
 	of := func(k params.Key, ns float64) {
 		f.Cells = append(f.Cells, params.Cell{Key: k, Time: fit.Estimate{Center: ns}})
 	}
-	k := params.Key{Kind: params.CopyCell, Placement: numa.Local, Tau: 1, Bytes: 1 << 20, OffCache: true}
-	of(k, 200_000)
-	k.Tau = 2
-	of(k, 250_000) // 2 × 2 MiB in 250 µs
-	k.Tau = 4
-	of(k, 1)
+	k := params.Key{Kind: params.CopyCell, Placement: numa.Local, Bytes: 1 << 20, OffCache: true}
+	for tau, ns := range map[int]float64{1: 200_000, 2: 250_000, 4: 1} { // two copies of 1 MiB, read and written, in 250 µs
+		k.Tau = tau
+		of(k, ns)
+	}
 	k.Tau, k.OffCache = 2, false
 	of(k, 1)
 	of(params.Key{Kind: params.AccessCell, Placement: numa.List, Tau: 1, Bytes: 4 << 20, OffCache: true}.Named("read-int32-1"), 1_000_000)
@@ -63,25 +63,20 @@ func TestWrite(t *testing.T) {
 
 // lstopo loads the file and shows the attributes.
 func TestLstopo(t *testing.T) {
-	lstopo, err := exec.LookPath("lstopo-no-graphics")
-	if err != nil {
-		t.Skip("needs hwloc's lstopo-no-graphics")
-	}
-	for name, f := range map[string]*params.File{"two nodes": file(), "one": func() *params.File {
-		f := file()
-		f.Placements = f.Placements[:1]
-		f.Placements[0].Workers = f.Placements[0].Workers[:2]
-		return f
-	}()} {
+	const lstopo = "lstopo-no-graphics"
+	skip.Without(t, lstopo)
+	one := file()
+	one.Placements = one.Placements[:1]
+	one.Placements[0].Workers = one.Placements[0].Workers[:2]
+	for name, f := range map[string]*params.File{"two nodes": file(), "one": one} {
 		path := filepath.Join(t.TempDir(), "machine.xml")
 		var b bytes.Buffer
 		must.Do(Write(&b, f))
 		must.Do(os.WriteFile(path, b.Bytes(), 0o600))
 		out := must.Get(exec.Command(lstopo, "-i", path, "--memattrs").CombinedOutput())
 		contains.All(t, string(out), "NUMANode L#0 = 91 from cpuset 0x00000003", "NUMANode L#0 = 16000 from")
-		if name == "two nodes" && !strings.Contains(string(out), "NUMANode L#1 = 140 from cpuset 0x00000003") {
-			t.Errorf("the other node's latency is missing: %s", out)
-		}
+		check.True(t, name != "two nodes" || strings.Contains(string(out), "NUMANode L#1 = 140 from cpuset 0x00000003"),
+			"the other node's latency is missing: %s", out)
 		out = must.Get(exec.Command(lstopo, "-i", path, "--of", "console").CombinedOutput())
 		contains.All(t, string(out), "PU L#1 (P#1)")
 	}

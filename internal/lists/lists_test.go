@@ -2,7 +2,6 @@ package lists
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"testing"
 
@@ -24,23 +23,17 @@ func TestLists(t *testing.T) {
 	check.Equal(t, numbers[0], 3, "what Filter was given")
 	check.Slices(t, Unique(numbers), []int{3, 1, 2}, "Unique")
 	check.Equal(t, len(Unique(Indices(1<<18))), 1<<18, "Unique of many elements") // 512 CPUs have 130,816 pairs: not in quadratic time
-	if got := Rising(numbers); !slices.Equal(got, []int{1, 2, 3}) || numbers[0] != 3 {
-		t.Errorf("Rising: %v of %v", got, numbers)
-	}
+	check.Slices(t, append(Rising(numbers), numbers[0]), []int{1, 2, 3, 3}, "Rising, and what it was given")
 	check.Equal(t, fmt.Sprint(Groups(numbers, func(n int) int { return n % 2 })), "[[3 1 3 1] [2]]", "Groups")
-	if got := fmt.Sprint(Sum(numbers, func(n int) int { return n * n }), Most(numbers, func(n int) int { return -n }), Most(numbers, func(n int) int { return n })); got != "24 0 3" {
-		t.Errorf("Sum and Most: %s", got)
-	}
-	self := func(n int) int { return n }
-	if got := fmt.Sprint(Counts(numbers, self), Index(numbers, self), ToMap(numbers, func(n int) (int, string) { return n, strconv.Itoa(-n) }), Indices(3)); got != "map[1:2 2:1 3:2] map[1:4 2:3 3:2] map[1:-1 2:-2 3:-3] [0 1 2]" {
-		t.Errorf("Counts, Index, ToMap and Indices: %s", got)
-	}
+	self, minus := func(n int) int { return n }, func(n int) int { return -n }
+	check.Equal(t, fmt.Sprint(Sum(numbers, func(n int) int { return n * n }), Most(numbers, minus), Most(numbers, self)), "24 0 3", "Sum and Most")
+	check.Equal(t, fmt.Sprint(Counts(numbers, self), Index(numbers, self)), "map[1:2 2:1 3:2] map[1:4 2:3 3:2]", "Counts and Index")
+	check.Equal(t, fmt.Sprint(ToMap(numbers, func(n int) (int, int) { return n, -n }), Indices(3)), "map[1:-1 2:-2 3:-3] [0 1 2]", "ToMap and Indices")
 	rising := []int(nil)
 	for _, n := range numbers {
 		rising = Insert(rising, n)
 	}
 	check.Slices(t, rising, []int{1, 2, 3}, "Insert")
-	if Map(nil, strconv.Itoa) != nil || Filter(numbers, func(int) bool { return false }) != nil || Unique[int](nil) != nil || Indices(0) != nil {
-		t.Error("an empty list is not nil")
-	}
+	check.True(t, Map(nil, strconv.Itoa) == nil && Filter(numbers, func(int) bool { return false }) == nil && Unique[int](nil) == nil && Indices(0) == nil,
+		"an empty list is not nil")
 }

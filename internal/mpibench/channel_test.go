@@ -2,6 +2,7 @@ package mpibench
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,19 +70,15 @@ func TestChannelOf(t *testing.T) {
 				return fmt.Sprintf("%.9f  %.2f", float64(m*pairs)/(gap(m)/1e3), 1e9*float64(pairs)/gap(m))
 			})
 	}
-	within := func(pairs int) func(m int) float64 {
-		return func(m int) float64 { return 150 + transferOf(m, 2*pairs, share) }
-	}
 	between := func(pairs int) func(m int) float64 {
 		return func(m int) float64 { return 150 + transferOf(m, pairs, share) }
 	}
+	within := func(pairs int) func(m int) float64 { return between(2 * pairs) }
 	for _, tt := range []struct {
-		name     string
-		copies   Copies
-		text     string
-		pairs    []int
-		ping     []int // τ
-		sendrecv []int
+		name                  string
+		copies                Copies
+		text                  string
+		pairs, ping, sendrecv []int // ping and sendrecv: τ
 	}{
 		{"Sendrecv", WithinNode, alone +
 			imbText("Sendrecv", processes(2), "t_max[usec]", sizesOfTest, oneWay(2, 2)) +
@@ -106,18 +103,13 @@ func TestChannelOf(t *testing.T) {
 		check.True(t, len(left) == 0 && lacking == 0, "%s: pairs %v are left, those of line %d lack", tt.name, left, lacking)
 		c := must.Get(ChannelOf(results.Times, tt.copies))
 		check.Near(t, c.Overhead.Center, overhead, 0.01, "%s: o, ns", tt.name)
-		for _, want := range []struct {
-			what string
-			got  []Transfer
-			taus []int
-		}{{"one way", c.OneWay, tt.ping}, {"exchanges", c.Exchange, tt.sendrecv}} {
-			var taus []int
-			for _, l := range want.got {
-				taus = append(taus, l.Tau)
+		for i, taus := range [][]int{tt.ping, tt.sendrecv} {
+			got := [][]Transfer{c.OneWay, c.Exchange}[i]
+			for _, l := range got {
 				x := transferOf(l.Bytes, l.Tau, share)
-				check.Near(t, l.Time.Center, x, 1e-3*x+0.01, "%s, %s: L(%d,%d), ns", tt.name, want.what, l.Bytes, l.Tau)
+				check.Near(t, l.Time.Center, x, 1e-3*x+0.01, "%s, exchanges %t: L(%d,%d), ns", tt.name, i > 0, l.Bytes, l.Tau)
 			}
-			check.Slices(t, lists.Rising(taus), want.taus, "%s, %s: τ", tt.name, want.what)
+			check.Slices(t, lists.Rising(lists.Map(got, func(l Transfer) int { return l.Tau })), taus, "%s, exchanges %t: τ", tt.name, i > 0)
 		}
 		file := c.File(true)
 		if tt.copies == BetweenNodes {
@@ -158,9 +150,8 @@ func TestChannelLeavesOut(t *testing.T) {
 	check.Equal(t, len(c.Exchange), 4, "number of exchanges")
 	large := strings.ReplaceAll(strings.ReplaceAll(text, "\n1 1000", "\n10 1000"), "\n2 1000", "\n20 1000")
 	results = must.Get(Read(strings.NewReader(large), "out.txt"))
-	if c = must.Get(ChannelOf(results.Times, WithinNode)); c.Overhead.N != 0 || c.Overhead.Center != 0 || len(c.File(false).Warnings) != 2 {
-		t.Errorf("no small message: %+v", c)
-	}
+	c = must.Get(ChannelOf(results.Times, WithinNode))
+	check.True(t, c.Overhead.N == 0 && c.Overhead.Center == 0 && len(c.File(false).Warnings) == 2, "no small message: %+v", c)
 }
 
 // Own copies and γ are from the first placement of a sweep.
@@ -203,10 +194,43 @@ func TestChannelKnowsReductions(t *testing.T) {
 		imbText("Reduce_local", processes(2), "t_max[usec]", sizesOfTest, func(m int) float64 { return 10 + float64(m) })+
 		imbText("PingPong", processes(2), "t[usec]", sizesOfTest, func(m int) float64 { return 400 + float64(m) })+
 		imbText("Multi-PingPong", groups(2), "t_max[usec]", sizesOfTest, func(m int) float64 { return 400 + 2*float64(m) })), "out.txt"))
-	for copies, want := range map[Copies]int{WithinNode: 0, BetweenNodes: 1} {
-		c, err := ChannelOf(results.Times, copies)
-		if err != nil || len(c.LeftOut) != want || want > 0 && c.LeftOut[0].Benchmark != "Reduce_local" {
-			t.Errorf("%d copies: left out %v, %v", copies, c.LeftOut, err)
+	for copies, want := range map[Copies][]string{WithinNode: nil, BetweenNodes: {"Reduce_local"}} {
+		check.Slices(t, lists.Map(must.Get(ChannelOf(results.Times, copies)).LeftOut, func(o Omission) string { return o.Benchmark }), want, "%d copies: left out", copies)
+	}
+}
+
+// Times by one rank and by two replace γ of the same operator alone. Repeated runs count by their median.
+func TestTakeGamma(t *testing.T) {
+	text := "# MPI_Datatype for reductions : MPI_INT\n"
+	for _, ns := range []float64{90, 100, 130} {
+		one := func(m int) float64 { return ns + float64(m) }
+		text += imbText("Reduce_local", processes(1), "t_max[usec]", []int{0, 64, 4096}, one) +
+			imbText("Reduce_local", processes(2), "t_max[usec]", []int{64, 1024, 4096}, func(m int) float64 { return 2 * one(m) })
+	}
+	results := must.Get(Read(strings.NewReader(text), "out.txt"))
+	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Policies: []numa.Policy{numa.Spread, numa.Local}, Operators: []string{"MAX_I", "SUM_I", "SUM_I_SCALAR"}}}
+	for _, operator := range f.Plan.Operators {
+		for _, tau := range []int{1, 2} {
+			k := params.Key{Kind: params.GammaCell, Placement: numa.Spread, Operator: operator, Tau: tau, Bytes: 512}
+			f.Cells = append(f.Cells, params.Cell{Key: k, Time: fit.Estimate{Center: 7, Lo: 7, Hi: 7}})
 		}
 	}
+	operators, leftOut := TakeGamma(f, results.Times)
+	check.True(t, slices.Equal(operators, []string{"SUM_I"}) && len(leftOut) == 1 && leftOut[0].Why == "of m = 1024 not every τ was timed of 1, 2",
+		"γ of %v, left out %v", operators, leftOut)
+	must.Do(f.Validate())
+	gamma := must.Get(f.Gamma(""))
+	for _, want := range []struct {
+		operator string
+		m, tau   int
+		ns       float64
+	}{{"SUM_I", 64, 1, 164}, {"SUM_I", 4096, 2, 8392}, {"MAX_I", 512, 2, 7}} {
+		s, beyond, err := gamma.Gamma(want.operator, want.m, want.tau)
+		ns := s * 1e9
+		check.True(t, err == nil && !beyond && ns >= want.ns-1e-6 && ns <= want.ns+1e-6,
+			"γ of %s, m = %d, τ = %d: %g ns, %v, %v; want %g", want.operator, want.m, want.tau, ns, beyond, err, want.ns)
+	}
+	check.Error(t, must.Err(gamma.Operator("SUM_I_SCALAR")), "γ of one element at a time stayed, which is not how the library reduces")
+	operators, leftOut = TakeGamma(f, results.Times[:0])
+	check.True(t, operators == nil && leftOut == nil, "γ of %v, left out %v, of nothing", operators, leftOut)
 }

@@ -70,9 +70,9 @@ func TestPrefixes(t *testing.T) {
 		text := string(must.Get(os.ReadFile(path)))
 		want := must.Get(Read(strings.NewReader(text), "out.txt"))
 		for _, l := range launched {
-			if got, err := Read(strings.NewReader(prefixed(text, l.format)), "out.txt"); err != nil || !slices.Equal(got.Times, want.Times) || !slices.Equal(got.LeftOut, want.LeftOut) {
-				t.Errorf("%s, %s: %v, %v, and without prefixes %v", path, l.name, got, err, want)
-			}
+			got, err := Read(strings.NewReader(prefixed(text, l.format)), "out.txt")
+			check.True(t, err == nil && slices.Equal(got.Times, want.Times) && slices.Equal(got.LeftOut, want.LeftOut),
+				"%s, %s: %v, %v, and without prefixes %v", path, l.name, got, err, want)
 		}
 	}
 }

@@ -31,10 +31,9 @@ func omitted(all []Omission) []string {
 // and over MPICH, and nine benchmarks of OSU 5.3, two of them with -f.
 func TestReadRuns(t *testing.T) {
 	for _, tt := range []struct {
-		file    string
-		times   map[Kind]int // rows, of some kinds
-		has     []string
-		leftOut []string // some
+		file         string
+		times        map[Kind]int // rows, of some kinds
+		has, leftOut []string     // some
 	}{
 		{"imb-2021.11.txt", map[Kind]int{Message: 4, Sendrecv: 6, Exchange: 4, "bcast": 3, "barrier": 1, "allreduce": 3, "reduce": 3, "allgather": 3, "alltoall": 3, "scatter": 3, "gather": 3}, []string{
 			"IMB PingPong message P=2 m=0 0.22us line 47",
@@ -57,16 +56,13 @@ func TestReadRuns(t *testing.T) {
 		}, nil},
 	} {
 		got := must.Get(ReadFile(filepath.Join("testdata", tt.file)))
-		rows, left := text(got.Times), omitted(got.LeftOut)
+		lines := slices.Concat(text(got.Times), omitted(got.LeftOut))
 		for kind, want := range tt.times {
 			of := lists.Filter(got.Times, func(row Time) bool { return row.Kind == kind })
 			check.Equal(t, len(of), want, "%s: times of %s", tt.file, kind)
 		}
-		for _, want := range tt.has {
-			check.True(t, slices.Contains(rows, want), "%s lacks %s; it has\n%s", tt.file, want, strings.Join(rows, "\n"))
-		}
-		for _, want := range tt.leftOut {
-			check.True(t, slices.Contains(left, want), "%s: not left out: %s; but\n%s", tt.file, want, strings.Join(left, "\n"))
+		for _, want := range slices.Concat(tt.has, tt.leftOut) {
+			check.True(t, slices.Contains(lines, want), "%s lacks %s; it has\n%s", tt.file, want, strings.Join(lines, "\n"))
 		}
 	}
 }
@@ -157,34 +153,22 @@ func invented(name string) string {
 func TestRead(t *testing.T) {
 	for _, tt := range outputs {
 		got, err := Read(strings.NewReader(tt.text), "out.txt")
-		if err != nil {
-			t.Errorf("%s: %v", tt.name, err)
-			continue
-		}
+		check.Need(t, err == nil, "%s: %v", tt.name, err)
 		check.Slices(t, text(got.Times), tt.times, "%s: rows", tt.name)
 		check.Slices(t, omitted(got.LeftOut), tt.leftOut, "%s: left out", tt.name)
 	}
 }
 
-// sizes writes n rows.
-func sizes(n int) string {
-	var b strings.Builder
-	for m := range n {
-		fmt.Fprintf(&b, "%d 1.00\n", m)
-	}
-	return b.String()
-}
-
 func TestReadRefuses(t *testing.T) {
 	const head = "# Benchmarking Bcast\n# #processes = 2\n#bytes #repetitions t_max[usec]\n"
 	const osuHead = "# OSU MPI Latency Test v7.5\n# Size       Avg Latency(us)\n"
+	many := lists.Map(lists.Indices(maxTimes+1), func(m int) string { return fmt.Sprintf("%d 1.00\n", m) })
 	for _, tt := range []struct{ text, want string }{
 		{"", "out.txt holds no table of IMB-MPI1"},
 		{"1 2 3\nhello\n", "out.txt holds no table"},
 		{head + "64 1000\n", "out.txt:4: Bcast: 2 values, and the heading has 3 columns"},
 		{head + "64 1000 fast\n", `out.txt:4: Bcast: "fast" is no time in µs`},
-		{head + "64 1000 -3\n", `"-3" is no time`},
-		{head + "64 1000 NaN\n", `"NaN" is no time`},
+		{head + "64 1000 -3\n", `"-3" is no time`}, {head + "64 1000 NaN\n", `"NaN" is no time`},
 		{head + "64 1000 1e300\n", `"1e300" is no time`},
 		{head + "6.4 1000 3\n", `out.txt:4: Bcast: "6.4" is no size`},
 		{head + "-64 1000 3\n", `"-64" is no size`},
@@ -195,7 +179,7 @@ func TestReadRefuses(t *testing.T) {
 		{"# Benchmarking Bcast\n# #processes = 2\n#repetitions t_max[usec]\n", "out.txt:3: the heading of Bcast has no column of sizes"},
 		{osuHead + "1 2 3\n", "out.txt:3: osu_latency: 3 values, and the heading has 2 columns"},
 		{osuHead + "1\t" + strings.Repeat("1", maxLine) + "\n", "out.txt:3: a line of more than"},
-		{osuHead + sizes(maxTimes+1), fmt.Sprintf("out.txt:%d: more than %d rows", maxTimes+3, maxTimes)},
+		{osuHead + strings.Join(many, ""), fmt.Sprintf("out.txt:%d: more than %d rows", maxTimes+3, maxTimes)},
 		{osuHead + "8 0.31\n8 0.32\n", "out.txt:4: osu_latency: 8 bytes are there twice in a table, first in line 3"},
 		{osuHead + "8 0,31\n", `out.txt:3: osu_latency: "0,31" is no time in µs`},
 		{"# OSU MPI Barrier Latency Test v7.5\n# Avg Latency(us)\n 0,31\n", `out.txt:3: osu_barrier: "0,31" is no time in µs`},
@@ -222,10 +206,8 @@ func TestReadRefuses(t *testing.T) {
 // IMB says that buffers were off cache where it repeats its command, and nowhere else.
 func TestOffCache(t *testing.T) {
 	text := string(must.Get(os.ReadFile("testdata/imb-2021.11.txt")))
-	for _, off := range []bool{false, true} {
-		if off {
-			text = strings.Replace(text, " -npmin 2 ", " -off_cache -1 -npmin 2 ", 1)
-		}
+	for off, command := range map[bool]string{false: " -npmin 2 ", true: " -off_cache -1 -npmin 2 "} {
+		text := strings.Replace(text, " -npmin 2 ", command, 1)
 		check.Equal(t, must.Get(Read(strings.NewReader(text), "imb.txt")).OffCache, off, "off cache")
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/sandbox"
+	"github.com/taulop/taulop/internal/test/skip"
 )
 
 // text writes a text.
@@ -48,10 +49,15 @@ func save(t *testing.T, path, text string, mode fs.FileMode) {
 func refused(t *testing.T, path, want string) {
 	t.Helper()
 	for _, err := range []error{Check(path), Write(path, text("after"))} {
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), ".taulop") {
-			t.Errorf("%.40q: %v, want %q", path, err, want)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), ".taulop"), "%.40q: %v, want %q", path, err, want)
 	}
+}
+
+// wroteBeside checks that an error names the file that stays, and the one that has the result.
+func wroteBeside(t *testing.T, err error, stays, has string) {
+	t.Helper()
+	moved := new(Moved)
+	check.True(t, errors.As(err, &moved) && moved.From == stays && moved.To == has, "%v, want the result of %s in %s", err, stays, has)
 }
 
 // open makes a directory for all users.
@@ -124,22 +130,16 @@ func TestWriteStreams(t *testing.T) {
 	gone := must.Get(os.Create(dir + "/gone"))
 	defer gone.Close()
 	os.Remove(gone.Name())
+	unread := func() string { return "through" }
 	paths := map[string]func() string{ // with functions that read from there
-		pipe: func() string { text, _ := os.ReadFile(pipe); return string(text) },
-		socket: func() string {
-			c, err := listener.Accept()
-			if err != nil {
-				return err.Error()
-			}
-			text, _ := io.ReadAll(c)
-			return string(text)
-		},
-		"/proc/self/fd/" + strconv.Itoa(int(gone.Fd())): nil,
+		pipe:   func() string { text, _ := os.ReadFile(pipe); return string(text) },
+		socket: func() string { text, _ := io.ReadAll(must.Get(listener.Accept())); return string(text) },
+		"/proc/self/fd/" + strconv.Itoa(int(gone.Fd())): unread,
 	}
 	if err := unix.Mknod(null, unix.S_IFCHR|0o666, int(unix.Mkdev(1, 3))); err == nil {
 		if f, err := os.OpenFile(null, os.O_WRONLY, 0); err == nil { // the file system allows devices
 			f.Close()
-			paths[null], paths[link] = nil, nil
+			paths[null], paths[link] = unread, unread
 		}
 	}
 	for path, read := range paths {
@@ -151,11 +151,7 @@ func TestWriteStreams(t *testing.T) {
 				return
 			}
 			got := make(chan string, 1)
-			if read != nil {
-				go func() { got <- read() }()
-			} else {
-				got <- "through"
-			}
+			go func() { got <- read() }()
 			err := Write(path, text("through"))
 			if text := <-got; text != "through" {
 				err = errors.Join(err, errors.New(text))
@@ -179,17 +175,14 @@ func TestWriteStreams(t *testing.T) {
 
 // Root keeps a file's owner; other users, who cannot, do not replace the file.
 func TestWriteKeepsOwner(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can give files to others")
-	}
+	skip.If(t, os.Geteuid() != 0, "only root can give files to others")
 	dir := open(t)
 	path := filepath.Join(dir, "x")
 	save(t, path, "before", 0o660)
 	must.Do(errors.Join(os.Chown(path, 1234, 5678), Check(path), Write(path, text("after"))))
 	info := must.Get(os.Stat(path))
-	if of := info.Sys().(*syscall.Stat_t); of.Uid != 1234 || of.Gid != 5678 || info.Mode() != 0o660 {
-		t.Errorf("owner %d:%d, mode %v", of.Uid, of.Gid, info.Mode())
-	}
+	of := info.Sys().(*syscall.Stat_t)
+	check.True(t, of.Uid == 1234 && of.Gid == 5678 && info.Mode() == 0o660, "owner %d:%d, mode %v", of.Uid, of.Gid, info.Mode())
 	holds(t, dir, map[string]string{"x": "after"})
 	for mode, want := range map[fs.FileMode]string{0o666: "belongs to another user", 0o644: "this user may not write it"} {
 		save(t, path, "before", mode)
@@ -229,18 +222,14 @@ func TestFileSystems(t *testing.T) {
 		check.True(t, errors.As(err, &of) && errors.Is(err, syscall.ENOSPC) && of.Path == path, "%v", err)
 		holds(t, dir, map[string]string{"x": "before"})
 		check.NoError(t, Write(path, text("after")), "Write")
-		if err := unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
-			t.Error(err)
-			return
-		}
+		must.Do(unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
 		refused(t, path, "read-only file system")
 		refused(t, filepath.Join(dir, "y"), "read-only file system")
 		holds(t, dir, map[string]string{"x": "after"})
 	})
 }
 
-// A file that another program has changed since Open stays, and this and later results are beside it,
-// with its mode.
+// A file that another program has changed since Open stays, and this and later results are beside it, with its mode.
 func TestWriteBeside(t *testing.T) {
 	for name, change := range map[string]func(path string) error{
 		"edited":   func(path string) error { return os.WriteFile(path, []byte("theirs, and longer"), 0) },
@@ -255,9 +244,8 @@ func TestWriteBeside(t *testing.T) {
 				}
 				f := must.Get(Open(path))
 				if hold {
-					if warning, err := f.Hold(); warning != nil || err != nil {
-						t.Fatal(warning, err)
-					}
+					warning, err := f.Hold()
+					check.Need(t, warning == nil && err == nil, "%v, %v", warning, err)
 				}
 				if there {
 					must.Do(errors.Join(f.Write(text("once")), f.Write(text("twice"))))
@@ -266,10 +254,8 @@ func TestWriteBeside(t *testing.T) {
 				}
 				must.Do(change(path))
 				save(t, filepath.Join(dir, "x-2.json"), "another", 0o600)
-				var moved *Moved
-				if err := f.Write(text("ours")); !errors.As(err, &moved) || moved.From != path || moved.To != filepath.Join(dir, "x-3.json") || f.Path != moved.To {
-					t.Errorf("%s: %v", name, err)
-				}
+				wroteBeside(t, f.Write(text("ours")), path, filepath.Join(dir, "x-3.json"))
+				check.Equal(t, f.Path, filepath.Join(dir, "x-3.json"), "%s: path", name)
 				check.NoError(t, f.Write(text("ours again")), "%s", name)
 				f.Release()
 				holds(t, dir, map[string]string{"x.json": "theirs, and longer", "x-2.json": "another", "x-3.json": "ours again"})
@@ -279,8 +265,7 @@ func TestWriteBeside(t *testing.T) {
 	}
 }
 
-// A file that another process holds, by its name or a link's, can be neither opened nor replaced before
-// its release.
+// A file that another process holds, by its name or a link's, can be neither opened nor replaced before its release.
 func TestHold(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	path, link := filepath.Join(dir, "x.json"), filepath.Join(elsewhere, "y.json")
@@ -293,17 +278,10 @@ func TestHold(t *testing.T) {
 	for _, name := range []string{path, link, dir + "/./x.json"} {
 		check.Equal(t, must.Err(Open(name)), errLocked, "%s: error", name)
 	}
-	var moved *Moved
-	if err := early.Write(text("early")); !errors.As(err, &moved) || moved.To != filepath.Join(dir, "x-2.json") {
-		t.Errorf("%v", err)
-	}
+	wroteBeside(t, early.Write(text("early")), path, filepath.Join(dir, "x-2.json"))
 	holder.Release()
 	holds(t, dir, map[string]string{"x.json": "held", "x-2.json": "early"})
-	f, err := Open(link)
-	if err == nil {
-		err = f.Write(text("after"))
-	}
-	check.NoError(t, err, "the file through its link")
+	check.NoError(t, must.Get(Open(link)).Write(text("after")), "the file through its link")
 	holds(t, dir, map[string]string{"x.json": "after", "x-2.json": "early"})
 }
 
@@ -311,32 +289,25 @@ func TestHold(t *testing.T) {
 func TestLocks(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "host.json")
-	write := func(text string) {
-		must.Do(os.WriteFile(file+".lock", []byte(text), 0o644))
-	}
+	write := func(text string) { must.Do(os.WriteFile(file+".lock", []byte(text), 0o644)) }
 	write(lockMark + file + "\n")
 	save(t, file, "old", 0o644)
 	must.Do(os.Symlink("host.json", filepath.Join(dir, "link")))
 	lock, warning, err := lockFile(file)
-	if err != nil || warning != nil {
-		t.Fatal(warning, err)
-	}
+	check.Need(t, err == nil && warning == nil, "%v, %v", warning, err)
 	lock.release()
 	check.Error(t, must.Err(os.Lstat(file+".lock")), "the lock is still there")
 	// Another program's file, which it holds.
 	write("")
 	holder := flock.New(file + ".lock")
-	if ok, err := holder.TryLock(); !ok || err != nil {
-		t.Fatal(ok, err)
-	}
+	check.Need(t, must.Get(holder.TryLock()), "another program cannot lock")
 	_, _, err = lockFile(file)
 	check.Error(t, err, "locked twice")
 	holder.Unlock()
 	// A user's file with this name stays, and a link is no lock.
 	write("mine")
-	if lock, _, err = lockFile(file); err != nil {
-		t.Fatal(err)
-	}
+	lock, _, err = lockFile(file)
+	check.Need(t, err == nil, "%v", err)
 	lock.release()
 	holds(t, dir, map[string]string{"host.json": "old", "link": "old", "host.json.lock": "mine"})
 	must.Do(os.Symlink("host.json", filepath.Join(dir, "other.lock")))
@@ -350,13 +321,9 @@ func TestNoLock(t *testing.T) {
 	for _, errno := range []unix.Errno{unix.ENOSYS, unix.ENOTSUP, unix.ENOLCK, unix.EPERM} {
 		sandbox.Without(t, unix.SYS_FLOCK, errno, func() {
 			lock, warning, err := lockFile(filepath.Join(dir, "host.json"))
-			if err != nil || !errors.Is(warning, errno) || strings.Contains(warning.Error(), "may not") {
-				t.Errorf("%v: %v, %v", errno, warning, err)
-				return
-			}
+			check.Need(t, err == nil && errors.Is(warning, errno) && !strings.Contains(warning.Error(), "may not"), "%v: %v, %v", errno, warning, err)
 			lock.release()
-			left, _ := os.ReadDir(dir)
-			check.True(t, len(left) == 0, "%v: left %v", errno, left)
+			check.Empty(t, must.Get(os.ReadDir(dir)), "%v: left", errno)
 		})
 	}
 }

@@ -84,21 +84,14 @@ func TestSentence(t *testing.T) {
 		{"no: " + strings.Repeat("x", 1_000_000) + ": leave it out", 300},
 		{fmt.Sprintf("there is no %q here", strings.Repeat("two words ", 100_000)), 300},
 		{fmt.Sprintf("there is no %q here", strings.Repeat(`a "b" \`, 1000)), 300},
-		{strings.Repeat("word ", 100_000), 1000},
-		{strings.Repeat(`"`, 100_001), 1000},
+		{strings.Repeat("word ", 100_000), 1000}, {strings.Repeat(`"`, 100_001), 1000},
 		{strings.Repeat("τ\xff", 10_000), 1000},
 	} {
 		got := Sentence(tt.text)
-		switch {
-		case tt.most == 0 && got != tt.text:
-			t.Errorf("%q is %q", tt.text, got)
-		case tt.most > 0 && len(got) > tt.most, !utf8.ValidString(got):
-			t.Errorf("%.40q is %q with %d bytes", tt.text, got, len(got))
-		}
+		check.True(t, (got == tt.text || tt.most > 0 && len(got) <= tt.most) && utf8.ValidString(got), "%.40q is %q with %d bytes", tt.text, got, len(got))
 	}
-	if got := Sentence("no: " + strings.Repeat("x", 999) + ": leave it out"); !strings.HasPrefix(got, "no: xxx") || !strings.HasSuffix(got, "xxx: leave it out") {
-		t.Errorf("the advice is lost: %q", got)
-	}
+	got := Sentence("no: " + strings.Repeat("x", 999) + ": leave it out")
+	check.True(t, strings.HasPrefix(got, "no: xxx") && strings.HasSuffix(got, "xxx: leave it out"), "the advice is lost: %q", got)
 }
 
 func TestList(t *testing.T) {
@@ -124,9 +117,8 @@ func TestTable(t *testing.T) {
 		out := NewTable(&b, comma)
 		must.Do(out.Write(row))
 		must.Do(out.Flush())
-		if lines := strings.Count(b.String(), "\n"); lines != 1 || comma == '\t' && strings.Count(b.String(), "\t") != len(row)-1 {
-			t.Errorf("%q has %d lines", b.String(), lines)
-		}
+		lines := strings.Count(b.String(), "\n")
+		check.True(t, lines == 1 && (comma != '\t' || strings.Count(b.String(), "\t") == len(row)-1), "%q has %d lines", b.String(), lines)
 		r := csv.NewReader(strings.NewReader(b.String()))
 		r.Comma = comma
 		check.Equal(t, fmt.Sprintf("%q", must.Get(r.Read())), fmt.Sprintf("%q", want), "%q", row)
@@ -140,13 +132,10 @@ func TestWrap(t *testing.T) {
 		indent string
 		want   string
 	}{
-		{"short", 10, "", "short"},
-		{"one two three four", 9, "", "one two\nthree\nfour"},
-		{"τ τ τ τ", 3, "", "τ τ\nτ τ"},
+		{"short", 10, "", "short"}, {"one two three four", 9, "", "one two\nthree\nfour"}, {"τ τ τ τ", 3, "", "τ τ\nτ τ"},
 		{"  item of a list", 10, "    ", "  item of\n    a list"},
 		{"unbreakablelongword next", 5, "", "unbreakablelongword\nnext"},
-		{"a  unbreakablelongword", 5, "   ", "a\n   unbreakablelongword"},
-		{"ends in spaces    ", 14, "", "ends in spaces"},
+		{"a  unbreakablelongword", 5, "   ", "a\n   unbreakablelongword"}, {"ends in spaces    ", 14, "", "ends in spaces"},
 		{"", 5, "", ""},
 	} {
 		check.Equal(t, Wrap(tt.line, tt.width, tt.indent), tt.want, "%q in %d", tt.line, tt.width)

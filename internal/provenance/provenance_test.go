@@ -15,6 +15,7 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/internal/test/snapshot"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -47,9 +48,8 @@ func TestWarnings(t *testing.T) {
 		{"steal", []string{"proc/stat", "cpu  100 0 100 800 0 0 0 20 0 0"}, []string{"2 % of the CPUs' time"}},
 		{"guest", []string{"proc/cpuinfo", "model name : x\nflags : fpu hypervisor"}, []string{"virtual machine (hypervisor of unknown kind)"}},
 		{"Xen", []string{"sys/hypervisor/type", "xen"}, []string{"hypervisor xen"}},
-		{"SMT", []string{
-			cpuDir + "/smt/active", "1", cpuDir + "/cpu0/topology/thread_siblings", "", cpuDir + "/cpu1/topology/thread_siblings", "",
-		}, []string{"SMT is on", "cores of CPUs 0-1 are unknown"}},
+		{"SMT", []string{cpuDir + "/smt/active", "1", cpuDir + "/cpu0/topology/thread_siblings", "", cpuDir + "/cpu1/topology/thread_siblings", ""},
+			[]string{"SMT is on", "cores of CPUs 0-1 are unknown"}},
 		{"siblings", []string{cpuDir + "/cpu0/topology/thread_siblings", "3", cpuDir + "/cpu1/topology/thread_siblings", "3"}, []string{"SMT is on"}},
 		{"modules", []string{
 			"proc/cpuinfo", "vendor_id : AuthenticAMD\ncpu family : 21\nmodel name : x", cpuDir + "/smt/active", "1", cpuDir + "/cpu0/topology/core_id", "0", cpuDir + "/cpu1/topology/core_id", "1",
@@ -57,16 +57,13 @@ func TestWarnings(t *testing.T) {
 		}, nil},
 		{"clock source", []string{"sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet"}, []string{"clock source is hpet"}},
 		{"kinds of cores", []string{"sys/devices/cpu_core/cpus", "0", "sys/devices/cpu_atom/cpus", "1"}, []string{"CPUs 0 (core), CPUs 1 (atom)"}},
-		{"quota", []string{
-			"proc/self/cgroup", "0::/", "proc/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0", "sys/fs/cgroup/cpu.max", "150000 100000",
-		}, []string{"a quota allows the time of 1.5 of the 2 CPUs that may be used"}},
+		{"quota", []string{"proc/self/cgroup", "0::/", "proc/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0", "sys/fs/cgroup/cpu.max", "150000 100000"},
+			[]string{"a quota allows the time of 1.5 of the 2 CPUs that may be used"}},
 		{"unknown", []string{"proc/loadavg", "", "proc/stat", "", cpuDir + "/cpu0/cache/index0/level", ""}, []string{"caches are unknown", "does not say its steal time, load"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := machine(t, test.file...).Warnings()
-			if len(got) != len(test.want) {
-				t.Fatalf("got %d warnings: %v; want %d", len(got), got, len(test.want))
-			}
+			check.Need(t, len(got) == len(test.want), "warnings: %v; want %d", got, len(test.want))
 			for i, want := range test.want {
 				contains.All(t, got[i].Error(), want)
 			}
@@ -76,13 +73,9 @@ func TestWarnings(t *testing.T) {
 
 func TestReadsBelowRoot(t *testing.T) {
 	p := machine(t)
-	if _, err := time.Parse(time.RFC3339, p.Time); err != nil || !strings.HasSuffix(p.Time, "Z") {
-		t.Errorf("time %q is not RFC 3339 in UTC", p.Time)
-	}
+	check.Equal(t, must.Get(time.Parse(time.RFC3339, p.Time)).Location(), time.UTC, "where the time %q is", p.Time)
 	p.Time, p.Go, p.Taulop, p.Command = "", "", "", nil
-	if runtime.GOOS != "linux" && p.Product+p.Board+p.BIOS != "" {
-		t.Errorf("names this machine's hardware: %+v", p)
-	}
+	check.True(t, runtime.GOOS == "linux" || p.Product+p.Board+p.BIOS == "", "names this machine's hardware: %+v", p)
 	got, err := json.Marshal(p)
 	want := `{"time":"","hostname":"node7","cpu_model":"Some Xeon @ 2.6GHz","cpu_vendor":"GenuineIntel","microcode":"0x1",` +
 		`"kernel":"6.1.0","os":"linux","cpus_online":"0-1","cpus_allowed":"0-1","governors":["performance"],"turbo":"off","smt":"off",` +
@@ -104,12 +97,11 @@ func TestSnapshots(t *testing.T) {
 			m := must.Get(numa.Discover(root))
 			p := Read(root, m)
 			kinds := lists.Map(p.CoreKinds, func(k numa.Kind) string { return k.CPUs.String() })
-			if p.CPUModel != test.model || p.Vendor != test.vendor || strings.Join(kinds, " ") != test.kinds {
-				t.Errorf("got %q, %q, kinds of cores %v; want %q, %q, %s", p.CPUModel, p.Vendor, kinds, test.model, test.vendor, test.kinds)
-			}
-			if m := p.Memory; (m != nil) != (test.memory != "") || m != nil && (m.String() != test.memory || m.PeakGBs != 0 || m.Nodes != 2) {
-				t.Errorf("memory %+v, want %s", m, test.memory)
-			}
+			check.True(t, p.CPUModel == test.model && p.Vendor == test.vendor && strings.Join(kinds, " ") == test.kinds,
+				"got %q, %q, kinds of cores %v; want %q, %q, %s", p.CPUModel, p.Vendor, kinds, test.model, test.vendor, test.kinds)
+			memory := p.Memory
+			check.True(t, (memory != nil) == (test.memory != "") && (memory == nil || memory.String() == test.memory && memory.PeakGBs == 0 && memory.Nodes == 2),
+				"memory %+v, want %s", memory, test.memory)
 			check.Equal(t, p.Hypervisor, "", "hypervisor")
 			check.Equal(t, p.Hostname, "", "hostname")
 		})
@@ -118,17 +110,12 @@ func TestSnapshots(t *testing.T) {
 
 func TestThisMachine(t *testing.T) {
 	m, err := numa.Discover("/")
-	if err != nil {
-		t.Skip(err)
-	}
+	skip.Error(t, err)
 	p := Read("/", m)
-	if p.OS != runtime.GOOS || p.Arch != runtime.GOARCH || p.Go == "" || p.Taulop == "" || len(p.Command) == 0 {
-		t.Errorf("got %+v", p)
-	}
+	check.True(t, p.OS == runtime.GOOS && p.Arch == runtime.GOARCH && p.Go != "" && p.Taulop != "" && len(p.Command) != 0, "got %+v", p)
 	meter := StartSteal("/")
-	if share, known := meter.Share(); known && (share < 0 || share > 1) {
-		t.Errorf("steal share %g is none", share)
-	}
+	share, known := meter.Share()
+	check.True(t, !known || share >= 0 && share <= 1, "steal share %g is none", share)
 }
 
 func TestSteal(t *testing.T) {
@@ -141,22 +128,18 @@ func TestSteal(t *testing.T) {
 	}{
 		{"cpu  1062 0 1114 119886 117 0 30 14 0 0\ncpu0 1", 14, 122223},
 		{"cpu  1 2 3 4 5 6 7 8 900 900", 8, 36}, // guest time is in user time already
-		{"cpu  1 2 3 4", 0, 0},
-		{"cpu  1 2 3 4 x 6 7 8", 0, 0},
-		{"", 0, 0},
+		{"cpu  1 2 3 4", 0, 0}, {"cpu  1 2 3 4 x 6 7 8", 0, 0}, {"", 0, 0},
 	} {
 		must.Do(os.WriteFile(stat, []byte(test.stat), 0o600))
 		meter := StartSteal(root)
-		if meter.known != (test.total > 0) || meter.known && (meter.stolen != test.stolen || meter.total != test.total) || meter.Warnings() != nil {
-			t.Errorf("%q: got %+v, %v; want %d of %d", test.stat, meter, meter.Warnings(), test.stolen, test.total)
-		}
+		check.True(t, meter.known == (test.total > 0) && (!meter.known || meter.stolen == test.stolen && meter.total == test.total) && meter.Warnings() == nil,
+			"%q: got %+v, %v; want %d of %d", test.stat, meter, meter.Warnings(), test.stolen, test.total)
 	}
 	must.Do(os.WriteFile(stat, []byte("cpu  1062 0 1114 119886 117 0 30 14 0 0"), 0o600))
 	meter := StartSteal(root)
 	must.Do(os.WriteFile(stat, []byte("cpu  2062 0 1114 119886 117 0 30 19 0 0"), 0o600))
-	if share, known := meter.Share(); !known || share != 5.0/1005 || len(meter.Warnings()) != 1 {
-		t.Errorf("got %g, %v, %v; want 5 of 1005 and a warning", share, known, meter.Warnings())
-	}
+	share, known := meter.Share()
+	check.True(t, known && share == 5.0/1005 && len(meter.Warnings()) == 1, "got %g, %v, %v; want 5 of 1005 and a warning", share, known, meter.Warnings())
 }
 
 func TestNamed(t *testing.T) {
@@ -164,9 +147,8 @@ func TestNamed(t *testing.T) {
 		parts []string
 		want  string
 	}{
-		{[]string{"HP", "HP EliteBook 840 14 inch"}, "HP EliteBook 840 14 inch"},
+		{[]string{"HP", "HP EliteBook 840 14 inch"}, "HP EliteBook 840 14 inch"}, {[]string{"unknown", "unknown"}, ""},
 		{[]string{"Dell Inc.", "PowerEdge  2950\n", "unknown"}, "Dell Inc. PowerEdge 2950"},
-		{[]string{"unknown", "unknown"}, ""},
 	} {
 		check.Equal(t, named(test.parts[0], test.parts[1:]...), test.want, "%q", test.parts)
 	}
@@ -198,8 +180,7 @@ func slot(place, bank string, size, bits, rated, clocked int) []byte {
 	return append(s, text+"\x00"...)
 }
 
-// A peak needs the channel, clock and width of every module, because a channel may have several
-// modules.
+// A peak needs the channel, clock and width of every module, because a channel may have several modules.
 func TestMemoryIn(t *testing.T) {
 	bios := append([]byte{0, 4, 0, 0}, "a BIOS\x00\x00"...)
 	none := []byte{127, 4, 0, 0, 0, 0} // without strings
@@ -259,10 +240,7 @@ func FuzzMemoryIn(f *testing.F) {
 		if m == nil {
 			return
 		}
-		if m.Modules > m.Slots || m.Filled > m.Channels || m.Filled > m.Modules || m.PeakGBs < 0 || m.PeakGBs > 0 != (m.Filled > 0) {
-			t.Errorf("%+v", m)
-		}
-		text := m.String()
-		check.True(t, !strings.ContainsAny(text, "\x00\n"), "%q", text)
+		check.True(t, m.Modules <= m.Slots && m.Filled <= m.Channels && m.Filled <= m.Modules && m.PeakGBs >= 0 && m.PeakGBs > 0 == (m.Filled > 0), "%+v", m)
+		check.True(t, !strings.ContainsAny(m.String(), "\x00\n"), "%q", m.String())
 	})
 }

@@ -14,30 +14,13 @@ import (
 )
 
 func TestHosts(t *testing.T) {
-	for _, tt := range []struct {
-		list string
-		want string // separated by spaces; an error begins with !
-	}{
-		{"", ""},
-		{"login", "login"},
-		{"n[1-2]", "n1 n2"},
-		{"n[1-3,07-09],login", "n1 n2 n3 n07 n08 n09 login"},
-		{"n[9-11]", "n9 n10 n11"},
-		{"n[098-101]", "n098 n099 n100 n101"},
-		{"rack[1-2]-node[01-02].a", "rack1-node01.a rack1-node02.a rack2-node01.a rack2-node02.a"},
-		{"n[1", "!no list"},
-		{"n1]", "!no list"},
-		{"n[3-1]", "!no range"},
-		{"n[1-99999999]", "!no range"},
-		{"n[1-]", "!no list"},
-		{"n[a]", "!no list"},
-		{"n[[1]]", "!no list"},
-		{"bgl[1x2]", "!no list"},
-		{"a,,b", "!no list"},
-		{"a,", "!no list"},
-		{"a b", "!no list"},
-		{"a[0-999]b[0-999]", "!more than 65536 hosts"},
-		{strings.Repeat("x", 254), "!letters"},
+	for _, tt := range []struct{ list, want string }{ // hosts, separated by spaces; an error begins with !
+		{"", ""}, {"login", "login"}, {"n[1-2]", "n1 n2"}, {"n[1-3,07-09],login", "n1 n2 n3 n07 n08 n09 login"},
+		{"n[9-11]", "n9 n10 n11"}, {"n[098-101]", "n098 n099 n100 n101"},
+		{"rack[1-2]-node[01-02].a", "rack1-node01.a rack1-node02.a rack2-node01.a rack2-node02.a"}, {"n[1", "!no list"},
+		{"n1]", "!no list"}, {"n[3-1]", "!no range"}, {"n[1-99999999]", "!no range"}, {"n[1-]", "!no list"},
+		{"n[a]", "!no list"}, {"n[[1]]", "!no list"}, {"bgl[1x2]", "!no list"}, {"a,,b", "!no list"}, {"a,", "!no list"},
+		{"a b", "!no list"}, {"a[0-999]b[0-999]", "!more than 65536 hosts"}, {strings.Repeat("x", 254), "!letters"},
 	} {
 		hosts, err := Hosts(tt.list)
 		if want, fails := strings.CutPrefix(tt.want, "!"); fails {
@@ -57,14 +40,10 @@ func FuzzHosts(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(hosts) > mostHosts {
-			t.Fatalf("%d hosts", len(hosts))
-		}
+		check.Need(t, len(hosts) <= mostHosts, "%d hosts", len(hosts))
 		// Expanded names expand to themselves.
 		again, err := Hosts(strings.Join(hosts, ","))
-		if err != nil || !reflect.DeepEqual(hosts, again) {
-			t.Fatalf("%q: %q, then %q, %v", list, hosts, again, err)
-		}
+		check.Need(t, err == nil && reflect.DeepEqual(hosts, again), "%q: %q, then %q, %v", list, hosts, again, err)
 	})
 }
 
@@ -82,14 +61,11 @@ func TestFind(t *testing.T) {
 		return func(name string) string { return env[name] }
 	}
 	task, ok, err := Find(with())
-	if !ok || err != nil || task.Rank != 1 || task.Tasks != 2 || !reflect.DeepEqual(task.Hosts, []string{"n1", "n2"}) {
-		t.Errorf("%+v, %v, %v", task, ok, err)
-	}
+	check.True(t, ok && err == nil && task.Rank == 1 && task.Tasks == 2 && reflect.DeepEqual(task.Hosts, []string{"n1", "n2"}), "%+v, %v, %v", task, ok, err)
 	p := task.Port(1)
 	check.True(t, p == task.Port(0)+1 && p >= 20000 && p < 32768, "port %d", p)
-	if _, ok, err := Find(with("SLURM_STEP_ID", "")); ok || err != nil {
-		t.Errorf("a batch script is a task: %v", err)
-	}
+	_, ok, err = Find(with("SLURM_STEP_ID", ""))
+	check.True(t, !ok && err == nil, "a batch script is a task: %v", err)
 	for name, env := range map[string]func(string) string{
 		"want a number":          with("SLURM_PROCID", "x"),
 		"is no list of hosts":    with("SLURM_STEP_NODELIST", "n[x]"),
@@ -108,8 +84,7 @@ func TestFind(t *testing.T) {
 // A name that only Slurm knows has the address that scontrol says.
 func TestAddress(t *testing.T) {
 	dir := t.TempDir()
-	script := "#!/bin/sh\necho \"NodeName=$3 NodeAddr=192.0.2.7 State=IDLE\"\n"
-	must.Do(os.WriteFile(filepath.Join(dir, "scontrol"), []byte(script), 0o755))
+	must.Do(os.WriteFile(filepath.Join(dir, "scontrol"), []byte("#!/bin/sh\necho \"NodeName=$3 NodeAddr=192.0.2.7 State=IDLE\"\n"), 0o755))
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	for node, want := range map[string]string{"127.0.0.1": "127.0.0.1", "node1.invalid": "192.0.2.7"} {
 		check.Equal(t, Address(t.Context(), node), want, "the address of %s", node)

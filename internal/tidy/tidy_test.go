@@ -19,7 +19,6 @@ import (
 )
 
 func read(t testing.TB, text string) *Table {
-	t.Helper()
 	return must.Get(Read(strings.NewReader(text), "t.tsv", ""))
 }
 
@@ -82,13 +81,9 @@ func TestReadRefused(t *testing.T) {
 
 func TestIs(t *testing.T) {
 	for text, want := range map[string]bool{
-		"# head\nm_bytes\tlevel\n":                     true,
-		"Level;M_bytes;Latency_us\n":                   true,
-		"level  m_bytes  latency_us\n":                 true,
-		"\"level\"\t\"m_bytes\"\n":                     true,
-		"the level of messages\nm_bytes\tlevel\n":      false,
-		"# OSU MPI Latency Test v7.4\n# Size\n1 0.2\n": false,
-		"#m\t2\n#tau\t1\n# m\to\tL\n1\t1e-6\t2e-7\n":   false,
+		"# head\nm_bytes\tlevel\n": true, "Level;M_bytes;Latency_us\n": true, "level  m_bytes  latency_us\n": true,
+		"\"level\"\t\"m_bytes\"\n": true, "the level of messages\nm_bytes\tlevel\n": false,
+		"# OSU MPI Latency Test v7.4\n# Size\n1 0.2\n": false, "#m\t2\n#tau\t1\n# m\to\tL\n1\t1e-6\t2e-7\n": false,
 	} {
 		check.Equal(t, Is([]byte(text)), want, "%q", text)
 	}
@@ -102,20 +97,11 @@ func file(t testing.TB, tables ...*Table) *params.File {
 	return must.Get(params.Read(&b, "f.json"))
 }
 
-func cellOf(f *params.File, variant string, tau, m int) *params.Cell {
-	for i := range f.Cells {
-		if c := &f.Cells[i]; c.VariantName() == variant && c.Tau == tau && c.Bytes == m {
-			return c
-		}
-	}
-	return nil
-}
-
 func TestFile(t *testing.T) {
 	f := file(t, readFile(t, "messages"), readFile(t, "fanouts"), readFile(t, "streams"))
 	try := func(variant string, tau, m int, want float64, samples int) {
 		t.Helper()
-		c := cellOf(f, variant, tau, m)
+		c := lists.Find(f.Cells, func(c params.Cell) bool { return c.VariantName() == variant && c.Tau == tau && c.Bytes == m })
 		check.True(t, c != nil && c.Time.Center == want && len(c.Samples) == samples, "%s: %+v", variant, c)
 	}
 	try("same_socket:T", 1, 1, 300, 3)
@@ -138,18 +124,12 @@ func TestFile(t *testing.T) {
 func TestTopology(t *testing.T) {
 	const columns = "level\tsrc_core\tdst_core\tm_bytes\tlatency_us\n"
 	pairs := func(rows ...string) string {
-		var b strings.Builder
-		b.WriteString(columns)
-		for _, r := range rows {
-			f := strings.Fields(r)
-			b.WriteString(f[0] + "\t" + f[1] + "\t" + f[2] + "\t1\t" + f[3] + "\n")
-		}
-		return b.String()
+		return columns + strings.Join(lists.Map(rows, func(row string) string {
+			f := strings.Fields(row)
+			return f[0] + "\t" + f[1] + "\t" + f[2] + "\t1\t" + f[3] + "\n"
+		}), "")
 	}
-	var many []string
-	for i := range maxLevels + 1 {
-		many = append(many, fmt.Sprintf("near%d - - 0.1", i))
-	}
+	many := lists.Map(lists.Indices(maxLevels+1), func(i int) string { return fmt.Sprintf("near%d - - 0.1", i) })
 	try := func(name, text string, given map[string]int, want string) { // want: levels, and the level of 0-1, 0-2, 5-7; an error begins with !
 		t.Helper()
 		levels, err := levelsOf([]*Table{read(t, text)}, given)
@@ -210,51 +190,39 @@ func TestReadOfMachine(t *testing.T) {
 	check.Equal(t, len(table.Points), 1, "points")
 }
 
-// Names of levels may have several words, and numbers of cores may spell them differently.
-func TestSpeltLevels(t *testing.T) {
+// Names of levels may have several words, and numbers of cores may spell them differently. Empty messages alone are
+// no level.
+func TestLevels(t *testing.T) {
 	table := read(t, "level\tm_bytes\tlatency_us\nWithin Socket\t1\t1\nAcross-Sockets\t1\t2\n")
 	f := must.Get(File([]*Table{table}, map[string]int{"within-socket": 4, "across_sockets": 8}))
 	levels := f.Provenance.Levels
 	check.True(t, levels[0].Name == "Within_Socket" && levels[1].Name == "Across-Sockets" && len(levels[0].Groups) == 2 && len(levels[1].Groups) == 1,
 		"%v", levels)
 	contains.Error(t, must.Err(File([]*Table{table}, map[string]int{"within-socket": 4, "Within_Socket": 8})), "has two numbers of cores")
-}
-
-func TestFileOfEmptyMessages(t *testing.T) {
-	table := read(t, "level\tm_bytes\tlatency_us\nother_node\t0\t1.5\n")
+	table = read(t, "level\tm_bytes\tlatency_us\nother_node\t0\t1.5\n")
 	contains.Error(t, must.Err(File([]*Table{table}, nil)), "level other_node has messages of 0 bytes alone")
 }
 
-// published are published tables in $TAULOP_SHARED.
-func published(t testing.TB, pattern string) (paths []string) {
-	paths, _ = filepath.Glob(filepath.Join(os.Getenv("TAULOP_SHARED"), "measured", pattern))
-	return paths
-}
-
+// Published tables are in $TAULOP_SHARED.
 func TestPublished(t *testing.T) {
 	for _, tt := range []struct {
-		machine string
-		tables  []string
-		levels  string
-		cores   int
+		machine, levels string
+		cores           int
+		tables          []string
 	}{
-		{"orfeo-epyc7h12", []string{"p2p.tsv", "fanout.tsv"}, "same_l3 32 same_numa 8 same_socket 2 other_socket 1 other_node 0 ", 128},
-		{"orfeo-thin6126", []string{"p2p.tsv"}, "same_socket 2 other_socket 1 ", 24},
-		{"csd3-cascadelake", []string{"p2p.tsv", "multipair.tsv"}, "other_node 0 ", 0},
+		{"orfeo-epyc7h12", "same_l3 32 same_numa 8 same_socket 2 other_socket 1 other_node 0 ", 128, []string{"p2p.tsv", "fanout.tsv"}},
+		{"orfeo-thin6126", "same_socket 2 other_socket 1 ", 24, []string{"p2p.tsv"}},
+		{"csd3-cascadelake", "other_node 0 ", 0, []string{"p2p.tsv", "multipair.tsv"}},
 	} {
 		var tables []*Table
 		for _, name := range tt.tables {
-			for _, path := range published(t, filepath.Join(tt.machine, name)) {
-				tables = append(tables, must.Get(ReadFile(path, "")))
-			}
+			path := filepath.Join(os.Getenv("TAULOP_SHARED"), "measured", tt.machine, name)
+			skip.Error(t, must.Err(os.Stat(path)))
+			tables = append(tables, must.Get(ReadFile(path, "")))
 		}
-		skip.If(t, len(tables) < len(tt.tables), "TAULOP_SHARED has no published measurements")
 		f := file(t, tables...)
-		got := ""
-		for _, l := range f.Provenance.Levels {
-			got += fmt.Sprintf("%s %d ", l.Name, len(l.Groups))
-		}
-		check.Equal(t, got, tt.levels, "%s: levels", tt.machine)
+		got := lists.Map(f.Provenance.Levels, func(l numa.Level) string { return fmt.Sprintf("%s %d ", l.Name, len(l.Groups)) })
+		check.Equal(t, strings.Join(got, ""), tt.levels, "%s: levels", tt.machine)
 		check.Equal(t, f.Provenance.Online.Len(), tt.cores, "%s: cores", tt.machine)
 	}
 }

@@ -66,9 +66,8 @@ func TestPageLines(t *testing.T) {
 	var b strings.Builder
 	page := NewPage(&b, 12)
 	for _, part := range []string{"one two", " three four\n\nfi", "ve\nlast of", " all of them"} {
-		if n, err := page.Write([]byte(part)); n != len(part) || err != nil {
-			t.Fatal(n, err)
-		}
+		n, err := page.Write([]byte(part))
+		check.Need(t, n == len(part) && err == nil, "%v, %v", n, err)
 	}
 	page.Close()
 	check.Equal(t, b.String(), "one two\n  three four\n\nfive\nlast of all\n  of them", "text")
@@ -88,8 +87,7 @@ func TestDigits(t *testing.T) {
 	}
 }
 
-// A number has two digits, unless its interval is twenty times as wide.
-// An interval has its centre in print, too.
+// A number has two digits, unless its interval is twenty times as wide. An interval has its centre in print, too.
 func TestIntervalAroundCenter(t *testing.T) {
 	for _, tt := range []struct {
 		center, lo, hi float64
