@@ -2,13 +2,19 @@ package chart
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"gonum.org/v1/plot/vg"
+
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/access"
 	_ "github.com/taulop/taulop/internal/survey/all"
@@ -16,6 +22,7 @@ import (
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/verify"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/strided"
@@ -37,9 +44,8 @@ var (
 	loads    = profiles(params.LoadedCell)
 )
 
-// surveyed is a machine with all surveys: passes over
-// n elements, and patterns among ps ranks. A message at m takes 500 ns + m of them in a
-// pattern, twice that from rank 0, and everything off cache ten times as long.
+// surveyed is a machine with all surveys: passes over n elements, and patterns among ps ranks. A message at m takes
+// 500 ns + m of them in a pattern, twice that from rank 0, and everything off cache ten times as long.
 func surveyed(name string, n []int, ps ...int) compare.Machine {
 	f := &params.File{Format: params.Format, Version: params.Version}
 	f.Provenance.Hostname = name
@@ -108,12 +114,10 @@ func TestCopiesBetweenLevels(t *testing.T) {
 	colours, dashes := make(map[string]int), make(map[string]int)
 	for _, s := range c.Panels[0].Series {
 		level, tau, _ := strings.Cut(s.Name, ", ")
-		if colour, known := colours[level]; known && colour != s.Colour {
-			t.Errorf("%s has two colours", level)
-		}
-		if dash, known := dashes[tau]; known && dash != s.Style {
-			t.Errorf("%s has two dashes", tau)
-		}
+		colour, known := colours[level]
+		check.True(t, !known || colour == s.Colour, "%s has two colours", level)
+		dash, known := dashes[tau]
+		check.True(t, !known || dash == s.Style, "%s has two dashes", tau)
 		colours[level], dashes[tau] = s.Colour, s.Style
 	}
 	check.Equal(t, len(colours), 4, "number of colours")
@@ -132,16 +136,10 @@ func TestCopiesBetweenLevels(t *testing.T) {
 
 // shown is what a chart shows in words: panels, and what of measured lines is in each.
 func shown(c *Chart) string {
-	var panels []string
-	for _, p := range c.Panels {
-		var names []string
-		for _, s := range p.Series {
-			if !s.Faint {
-				names = append(names, s.Name)
-			}
-		}
-		panels = append(panels, strings.TrimPrefix(p.Name+": ", ": ")+strings.Join(names, ", "))
-	}
+	panels := lists.Map(c.Panels, func(p Panel) string {
+		measured := lists.Filter(p.Series, func(s Series) bool { return !s.Faint })
+		return strings.TrimPrefix(p.Name+": ", ": ") + strings.Join(lists.Map(measured, func(s Series) string { return s.Name }), ", ")
+	})
 	return strings.Join(panels, " | ")
 }
 
@@ -195,9 +193,9 @@ func TestFittedLines(t *testing.T) {
 		check.True(t, lines != 0 && fits == lines, "%s: %d fitted lines of %d", p.Name, fits, lines)
 	}
 	few := Choice{Choice: compare.Choice{Sizes: []int{1024, 2048, 4096}}}
-	if c := must.Get(patterns([]compare.Machine{surveyed("a", []int{1024}, 2)}, few)); slices.ContainsFunc(c.Panels[0].Series, func(s Series) bool { return s.Fitted }) || strings.Contains(strings.Join(c.Caption, ""), "T_s") {
-		t.Error("a line is fitted to two sizes")
-	}
+	c = must.Get(patterns([]compare.Machine{surveyed("a", []int{1024}, 2)}, few))
+	check.True(t, !slices.ContainsFunc(c.Panels[0].Series, func(s Series) bool { return s.Fitted }) && !strings.Contains(strings.Join(c.Caption, ""), "T_s"),
+		"a line is fitted to two sizes")
 }
 
 // Panels of the same quantities have the same axes: what is as long is as high.
@@ -255,20 +253,114 @@ func TestFleet(t *testing.T) {
 		check.True(t, len(p.Series) == len(fleet)+1 && p.Series[0].Of == Median && shown(c) == strings.Join(append([]string{Median}, out...), ", "), "%s", shown(c))
 		// Half of all A(2) are within 2/9 - 2/15 of 2/9, the ninth.
 		middle, above := p.Series[0].Points[1].Y.Center, 1.4826*(2./9-2./15)
-		if math.Abs(middle-2./9) > 1e-9 || p.Bands[0].X[1] != 2 || math.Abs(p.Bands[0].Hi[1]-middle-above) > 1e-9 {
-			t.Errorf("the median is %v, the band %v", middle, p.Bands[0])
-		}
+		check.True(t, math.Abs(middle-2./9) <= 1e-9 && p.Bands[0].X[1] == 2 && math.Abs(p.Bands[0].Hi[1]-middle-above) <= 1e-9,
+			"the median is %v, the band %v", middle, p.Bands[0])
 		contains.All(t, fmt.Sprint(c.Caption), "the median of 17 machines in the band of a robust standard deviation")
 	}
 	moved := slices.Clone(fleet)
 	moved[1].Path = moved[0].Path
 	c := must.Get(Concurrency(moved, Choice{})) // a machine in two states counts once
 	contains.All(t, fmt.Sprint(c.Caption), "the median of 16 machines in 17 states in the band of a robust standard deviation")
-	if c = must.Get(TransfersOverSize(fleet[:compare.Fleet], Choice{Bandwidth: true})); shown(c) != Median+", τ = 1, "+Median+", τ = 3" || math.Abs(c.Panels[0].Series[0].Points[1].Y.Center-8.192) > 1e-9 { // 8192 B in 1000 ns
-		t.Errorf("ten machines: %s, %v", shown(c), c.Panels[0].Series[0].Points)
-	}
+	c = must.Get(TransfersOverSize(fleet[:compare.Fleet], Choice{Bandwidth: true}))
+	check.True(t, shown(c) == Median+", τ = 1, "+Median+", τ = 3" && math.Abs(c.Panels[0].Series[0].Points[1].Y.Center-8.192) <= 1e-9, // 8192 B in 1000 ns
+		"ten machines: %s, %v", shown(c), c.Panels[0].Series[0].Points)
 	for what, make := range map[string]func([]compare.Machine, Choice) (*Chart, error){"l-m": TransfersOverSize, "ratio": Ratios} {
 		c := must.Get(make(fleet, Choice{}))
 		check.True(t, shown(c) == Median && slices.Contains(c.Caption, "τ = 3"), "%s: %s, %q", what, shown(c), c.Caption)
+	}
+}
+
+// costs are of two collectives, m from 1K to 4K, in µs as many as KB, of the second machine twice as many.
+func costs(machines ...string) *predict.Machines {
+	d := &predict.Machines{}
+	for i, name := range machines {
+		d.Machines = append(d.Machines, predict.Source{Machine: name, Model: "τ-Lop"})
+		for _, of := range []string{"barrier:tree", "bcast:linear", "bcast:binomial"} {
+			for bytes := 1 << 10; bytes <= 4<<10; bytes *= 2 {
+				collective, algorithm, _ := strings.Cut(of, ":")
+				r := predict.MachineCost{Machine: name, Of: of, Prediction: predict.Prediction{Collective: collective, Algorithm: algorithm, P: 4, Bytes: bytes, Microseconds: float64(bytes>>10) * float64(i+1)}}
+				if algorithm == "linear" {
+					r.Lo, r.Hi = new(r.Microseconds/2), new(r.Microseconds*2)
+				}
+				if collective == "barrier" {
+					r.Bytes = 0
+				}
+				d.Rows = append(d.Rows, r)
+			}
+		}
+	}
+	return d
+}
+
+func TestCosts(t *testing.T) {
+	c, both := must.Get(Costs(costs("a"), Choice{})), costs("a")
+	for _, r := range both.Rows {
+		if r.Algorithm == "linear" {
+			r.Collective, r.Of = "scatter", "scatter:linear"
+			both.Rows = append(both.Rows, r)
+		}
+	}
+	check.Slices(t, must.Get(Costs(both, Choice{})).Omitted, []string{"scatter"}, "omitted of both")
+	check.Empty(t, c.Omitted, "omitted of bcast alone")
+	first := c.Panels[0].Series[0].Points
+	check.True(t, shown(c) == "linear, binomial" && c.Title == "Predicted cost: bcast" && len(first) == 3 && first[2].Y.Center == 4000 && first[2].Y.Lo == 2000 && first[2].Y.Hi == 8000,
+		"%s: %v %+v", c.Title, shown(c), first)
+	c = must.Get(Costs(costs("a", "b"), Choice{Algorithms: []string{"bcast:linear"}, Bandwidth: true}))
+	slow := c.Panels[0].Series[1]
+	// 4 KiB in 8 µs, which may be 4 or 16.
+	y := slow.Points[2].Y
+	check.True(t, slow.Name == "b" && y.Center == 0.512 && y.Lo == 0.256 && y.Hi == 1.024 && c.Panels[0].Y.Quantity == Bandwidths, "%+v", slow)
+}
+
+// grouped are times of n CPUs, four of which share a cache.
+func grouped(n int) (all []view.Matrix) {
+	names := lists.Map(lists.Indices(n), strconv.Itoa)
+	for _, m := range []view.Matrix{
+		{Name: "null transfer, one way", Groups: []view.Group{{Name: "shared L3", Median: 60}, {Name: "nodes 21 apart", Median: 240}}},
+		{Name: "transfer of 8K", Bytes: 8192, Groups: []view.Group{{Name: "shared L3", Median: 600}, {Name: "nodes 21 apart", Median: 1300}}},
+	} {
+		empty := view.NewMatrix("CPU", names)
+		m.Axis, m.Names, m.Cells = empty.Axis, empty.Names, empty.Cells
+		for a := range n {
+			for b := a + 1; b < n; b++ {
+				g := min(1, b/4-a/4)
+				m.Groups[g].Pairs++
+				t := m.Groups[g].Median
+				*m.At(a, b) = view.Cell{Group: g, Time: fit.Estimate{Center: t * (1 + 0.02*float64((a*7+b)%5)), Lo: t, Hi: t, N: 6}}
+			}
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// Slower is darker, all the way.
+func TestSlowerIsDarker(t *testing.T) {
+	h, last := heat{least: 50, most: 400}, math.Inf(1)
+	for v := 50.0; v <= 400; v += 10 {
+		r, g, b, _ := h.shade(v).RGBA()
+		light := 0.2126*float64(r) + 0.7152*float64(g) + 0.0722*float64(b)
+		check.True(t, light < last, "%g ns is no darker than %g ns", v, v-10)
+		last = light
+	}
+}
+
+// Few CPUs have their numbers in the cells, many have fewer labels than CPUs.
+func TestHeatMaps(t *testing.T) {
+	last := vg.Length(0)
+	for _, cpus := range []int{2, 8, 16, 128} {
+		c := must.Get(HeatMaps("host", grouped(cpus), Choice{}))
+		text := must.Text(func(w io.Writer) error { return c.Write(w, "svg", ColumnWidth) })
+		contains.All(t, text, "shared L3", "null transfer, one way", "transfer of 8K", ">CPU<")
+		check.Equal(t, strings.Count(text, ">CPU<"), 4, "%d CPUs: axes of two maps say that they are CPUs", cpus)
+		check.Equal(t, strings.Count(text, ">61.2<") > 0 || strings.Count(text, ">60.0<") > 0, cpus <= 8, "%d CPUs: numbers in cells", cpus)
+		labels := 0
+		for cpu := range cpus {
+			labels += strings.Count(text, fmt.Sprintf(">%d<", cpu))
+		}
+		l := c.layout(17 * vg.Centimeter) // few CPUs have a small map
+		check.True(t, l.height >= last && (cpus != 2 || l.panels[0].height <= 5*vg.Centimeter), "%d CPUs: %g cm high", cpus, l.panels[0].height/vg.Centimeter)
+		last = l.height
+		check.True(t, labels >= 4 && labels <= 4*30+4, "%d CPUs: %d labels", cpus, labels)
 	}
 }

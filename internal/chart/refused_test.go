@@ -18,13 +18,9 @@ import (
 func TestRefused(t *testing.T) {
 	vm, one := swept("vm", []string{"ring"}, []numa.Policy{numa.Local}, 1, 2), swept("one", []string{"ring"}, []numa.Policy{numa.Local}, 1)
 	metropolis := fromText("metropolis", []int{64, 8192}, metropolis8K...)
-	a, b := surveyed("a", []int{1024, 4096}, 2, 8), surveyed("b", []int{1024}, 2)
-	reads := surveyed("only", []int{1024}, 2)
+	a, b, reads := surveyed("a", []int{1024, 4096}, 2, 8), surveyed("b", []int{1024}, 2), surveyed("only", []int{1024}, 2)
 	reads.File.Cells = slices.DeleteFunc(reads.File.Cells, func(c params.Cell) bool { return strings.HasPrefix(c.VariantName(), "write") })
-	var all []int
-	for n := 1; n <= 1<<MaxPanels; n *= 2 {
-		all = append(all, n)
-	}
+	all := lists.Map(lists.Indices(MaxPanels+1), func(i int) int { return 1 << i })
 	five := lists.Map(lists.Indices(5), func(i int) compare.Machine { return surveyed(fmt.Sprint("node", i), []int{1024}, 2) })
 	v, cost := verified("message", "bcast:binomial", "bcast:linear"), costs("a")
 	of := func(machines ...compare.Machine) []compare.Machine { return machines }

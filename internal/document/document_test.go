@@ -29,9 +29,7 @@ func sample() *Document {
 func TestOutputs(t *testing.T) {
 	const text = "the answer\n\ncosts\n   m  cost\n        µs\n  1K  2.5*\n  2K   a|b\n* the cheapest\n\nhow it was measured, x_1 < 2\nin two lines\n"
 	d := sample()
-	var b strings.Builder
-	d.WriteText(&b)
-	check.Equal(t, b.String(), text, "text")
+	check.Equal(t, must.Text(d.WriteText), text, "text")
 	want := map[string]string{
 		"json": "{\n  \"format\": \"taulop sample\",\n  \"version\": 1,\n  \"answer\": \"the answer\",\n  \"m\": 1024\n}\n",
 		"csv":  "m,cost\n1K,2.5*\n2K,a|b\n",
@@ -39,9 +37,7 @@ func TestOutputs(t *testing.T) {
 		"md":   "the answer\n\ncosts\n\n| m | cost, µs |\n| --: | --: |\n| 1K | 2.5\\* |\n| 2K | a\\|b |\n\n\\* the cheapest\n\nhow it was measured, x\\_1 \\< 2\\\nin two lines\n\n",
 	}
 	for _, f := range Formats {
-		var b strings.Builder
-		must.Do(f.Write(d, &b))
-		check.Equal(t, b.String(), want[f.Name], "-%s", f.Name)
+		check.Equal(t, must.Text(func(w io.Writer) error { return f.Write(d, w) }), want[f.Name], "-%s", f.Name)
 	}
 }
 
@@ -63,11 +59,9 @@ func FuzzMarkdown(f *testing.F) {
 		table := view.Table{Columns: view.Words(head, "x")}
 		table.Add(cell)
 		d := New("", nil, nil, func(d *Document) { d.Table(table) })
-		var b strings.Builder
-		must.Do(Markdown.Write(d, &b))
-		for _, line := range strings.Split(strings.TrimRight(b.String(), "\n"), "\n") {
-			bars := strings.Count(strings.NewReplacer(`\\`, "", `\|`, "").Replace(line), "|")
-			check.Equal(t, bars, 3, "bars in %q", line)
+		text := must.Text(func(w io.Writer) error { return Markdown.Write(d, w) })
+		for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+			check.Equal(t, strings.Count(strings.NewReplacer(`\\`, "", `\|`, "").Replace(line), "|"), 3, "bars in %q", line)
 		}
 	})
 }

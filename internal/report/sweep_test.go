@@ -27,29 +27,22 @@ func TestReach(t *testing.T) {
 		{MHz: map[int]float64{0: 1, 1: 3400, 8: 2900}, Begun: params.Begun{Batches: 100, Late: 2}},
 		{MHz: map[int]float64{1: 3600, 8: 3100}, Begun: params.Begun{Batches: 100}},
 	}}
-	for _, tt := range []struct {
-		change func()
-		want   []string
-	}{
-		{func() {}, []string{"2 of 200 batches were measured again, because a worker began late\n",
-			"the clock of a worker's CPU was 3500 MHz at τ = 1, 3000 MHz at τ = 8: A(τ) has that in it, unless idle cores are kept busy\n"}},
-		{func() { f.Provenance.Fill(true) }, []string{"3000 MHz at τ = 8\n"}},
-		{func() { f.Launches[0].Begun.Forced = 2 }, []string{"in 2 of 200 batches a worker began late: 2 count nonetheless"}},
-	} {
-		tt.change()
-		contains.All(t, text(func(d *document.Document) { sayReach(d, f) }), tt.want...)
+	try := func(change func(), want []string) {
+		t.Helper()
+		change()
+		contains.All(t, text(func(d *document.Document) { sayReach(d, f) }), want...)
 	}
+	try(func() {}, []string{"2 of 200 batches were measured again, because a worker began late\n",
+		"the clock of a worker's CPU was 3500 MHz at τ = 1, 3000 MHz at τ = 8: A(τ) has that in it, unless idle cores are kept busy\n"})
+	try(func() { f.Provenance.Fill(true) }, []string{"3000 MHz at τ = 8\n"})
+	try(func() { f.Launches[0].Begun.Forced = 2 }, []string{"in 2 of 200 batches a worker began late: 2 count nonetheless"})
 	contains.None(t, text(func(d *document.Document) { sayReach(d, &params.File{}) }), "clock", "late")
 }
 
 // text is what is said in a document.
 func text(say func(*document.Document)) string { return textOf(document.New("", nil, nil, say)) }
 
-func textOf(d *document.Document) string {
-	var b strings.Builder
-	d.WriteText(&b)
-	return b.String()
-}
+func textOf(d *document.Document) string { return must.Text(d.WriteText) }
 
 // The plain command compares workers' times, and says that all CPUs have a worker.
 func TestSeriesWorkers(t *testing.T) {
@@ -126,19 +119,15 @@ func TestSweepAnswer(t *testing.T) {
 		f.Cells = []params.Cell{{Key: one, K: 1, Transfers: 2, Time: at(1600, width)}, {Key: key, K: 1, Transfers: 2, Time: at(1600, width)}, {Key: none, Time: at(40, width)}}
 		return f
 	}
-	for _, tt := range []struct {
-		width float64
-		reach Reach
-		want  string
-	}{
-		{0.02, Reach{Cells: 3, Again: "again"}, "L(8KB,2) = 800 ns [784, 816], y(2) = 40.0 ns [39.2, 40.8], A(2) = 2.00 [1.92, 2.08]\nFit for use: all 3 cells measured, 95 % intervals within ±2 % for half of them, ±2 % for 9 of 10.\nagain\n\nL(m,τ)"},
-		{0.5, Reach{Cells: 3, More: "more"}, "\nNot fit for use: 95 % intervals within ±50 % for half of them, ±50 % for 9 of 10.\nmore\n\n"},
-		{0.02, Reach{Cells: 9, Missing: errors.New("of 9 cells 6 were not reached"), Rest: "rest"}, "\nNot fit for use: of 9 cells 6 were not reached; half of the measured cells are within ±2 %.\nrest\n\n"},
-		{0.02, Reach{Cells: 6, Missing: errors.New("of 6 cells 3 were not reached"), Rest: "rest"}, "\nFit for use where it has intervals: of 6 cells 3 were not reached; half of the measured cells are within ±2 %.\nrest\n\n"},
-		{0.5, Reach{Cells: 9, Missing: errors.New("of 9 cells 6 were not reached"), Rest: "rest"}, "\nNot fit for use: of 9 cells 6 were not reached; half of the measured cells are within ±50 %.\nrest\n\n"},
-	} {
-		contains.All(t, textOf(Sweep(file(tt.width), tt.reach)), tt.want)
+	try := func(width float64, reach Reach, want string) {
+		t.Helper()
+		contains.All(t, textOf(Sweep(file(width), reach)), want)
 	}
+	try(0.02, Reach{Cells: 3, Again: "again"}, "L(8KB,2) = 800 ns [784, 816], y(2) = 40.0 ns [39.2, 40.8], A(2) = 2.00 [1.92, 2.08]\nFit for use: all 3 cells measured, 95 % intervals within ±2 % for half of them, ±2 % for 9 of 10.\nagain\n\nL(m,τ)")
+	try(0.5, Reach{Cells: 3, More: "more"}, "\nNot fit for use: 95 % intervals within ±50 % for half of them, ±50 % for 9 of 10.\nmore\n\n")
+	try(0.02, Reach{Cells: 9, Missing: errors.New("of 9 cells 6 were not reached"), Rest: "rest"}, "\nNot fit for use: of 9 cells 6 were not reached; half of the measured cells are within ±2 %.\nrest\n\n")
+	try(0.02, Reach{Cells: 6, Missing: errors.New("of 6 cells 3 were not reached"), Rest: "rest"}, "\nFit for use where it has intervals: of 6 cells 3 were not reached; half of the measured cells are within ±2 %.\nrest\n\n")
+	try(0.5, Reach{Cells: 9, Missing: errors.New("of 9 cells 6 were not reached"), Rest: "rest"}, "\nNot fit for use: of 9 cells 6 were not reached; half of the measured cells are within ±50 %.\nrest\n\n")
 	for _, tt := range []struct {
 		share float64
 		known bool
@@ -157,11 +146,8 @@ func TestSweepAnswer(t *testing.T) {
 // state does not mention states.
 func TestSweepByState(t *testing.T) {
 	f := must.Get(params.ReadFile(sweeptest.Moved(t)))
-	text := textOf(Sweep(f, Reach{}))
-	states := f.States()
-	if len(states) != 2 {
-		t.Fatalf("%v", states)
-	}
+	text, states := textOf(Sweep(f, Reach{})), f.States()
+	check.Need(t, len(states) == 2, "%v", states)
 	near, far := compare.InWords(states[0]), compare.InWords(states[1])
 	before := -1
 	for _, want := range []string{
@@ -178,12 +164,10 @@ func TestSweepByState(t *testing.T) {
 	}
 	// y, c and L of the simulated machine, and four times these.
 	for _, row := range []string{`\n  2 +\d{2,3} +\d{3} +\d{3} +\d{4}\n`, `\n  8K +\d{3} +\d{3} +[12][ ↑]*\n`, `\n  8K +\d{4} +\d{4} +[12][ ↑]*\n`} {
-		if !regexp.MustCompile(row).MatchString(regexp.MustCompile(`\.\d+`).ReplaceAllString(strings.ReplaceAll(text, " ?", ""), "")) {
-			t.Errorf("no row is like %s in\n%s", row, text)
-		}
+		check.True(t, regexp.MustCompile(row).MatchString(regexp.MustCompile(`\.\d+`).ReplaceAllString(strings.ReplaceAll(text, " ?", ""), "")),
+			"no row is like %s in\n%s", row, text)
 	}
-	one := textOf(Sweep(must.Get(f.InState(2, params.State{NS: 60})), Reach{}))
-	contains.None(t, strings.ToLower(one), "state", "flag ")
+	contains.None(t, strings.ToLower(textOf(Sweep(must.Get(f.InState(2, params.State{NS: 60})), Reach{}))), "state", "flag ")
 	for i := range f.Cells { // of too few launches numbers are marked in the first table, too
 		f.Cells[i].Samples = lists.Filter(f.Cells[i].Samples, func(s params.Sample) bool { return s.Launch < 5 })
 	}
@@ -210,18 +194,13 @@ func TestSlowedStates(t *testing.T) {
 func fig18() *Series {
 	s := &Series{Setup: "bcast", About: "about", Transfers: 1, Segments: 2, SegmentBytes: 8192, Label: "8KB", Tau: 4,
 		Concurrent: true, OffCache: true, ArenaBytes: 32 << 20, Copy: "memcpy"}
-	res := series.Result{}
-	var Ls []fit.Estimate
-	var ks []int
-	var ls []fit.Estimate
-	for _, r := range []struct {
-		k int
-		l float64
-	}{{1, 3793}, {2, 7666}, {8192, 31205259}, {12288, 47056028}} {
-		l := fit.Estimate{Center: r.l, Lo: 0.99 * r.l, Hi: 1.01 * r.l, N: 9}
-		row := series.Row{K: r.k, Bytes: r.k * 8192, Message: l, Transfer: fit.Transfer(l, r.k, 1), Copy: fit.Median(nil)}
-		res.Rows = append(res.Rows, row)
-		Ls, ks, ls = append(Ls, row.Transfer), append(ks, r.k), append(ls, l)
+	var res series.Result
+	var Ls, ls []fit.Estimate
+	ks := []int{1, 2, 8192, 12288}
+	for i, ns := range []float64{3793, 7666, 31205259, 47056028} {
+		l := fit.Estimate{Center: ns, Lo: 0.99 * ns, Hi: 1.01 * ns, N: 9}
+		row := series.Row{K: ks[i], Bytes: ks[i] * 8192, Message: l, Transfer: fit.Transfer(l, ks[i], 1), Copy: fit.Median(nil)}
+		res.Rows, Ls, ls = append(res.Rows, row), append(Ls, row.Transfer), append(ls, l)
 	}
 	res.By = []series.Regime{{Level: "L2", K: [2]int{1, 2}, Bytes: [2]int{8192, 16384}, L: fit.Mean(Ls[:2])}, {Level: series.Memory, K: [2]int{8192, 8192}, Bytes: [2]int{64 << 20, 64 << 20}, L: Ls[2]}}
 	res.L, res.Slope = fit.Mean(Ls), fit.Slope(ks, ls)
@@ -260,20 +239,16 @@ func TestCheckStates(t *testing.T) {
 		{State: params.State{NS: 28, Share: 0.25}},
 		{State: params.State{NS: 61, Share: 0.5}, Was: &params.State{NS: 60.4}},
 		{State: params.State{NS: 250, Share: 0.25}, Was: &params.State{NS: 240}}}}
-	for _, tt := range []struct {
-		name        string
-		c           Check
-		says, never []string
-	}{
-		{"one state", one, []string{"'null_ring_local_in_tau2_m0'=1.5;", `bytes="0"} 1.5`, "taulop_check_memory_peak_ratio 0.5\n", `"memory": {`}, []string{"flag", "unmet"}},
-		{"several", moved, []string{"'null_ring_local_in_tau2_m0_flag60ns'=1.5;", "'null_ring_local_in_tau2_m0_flag240ns'=1;", `bytes="0",flag_ns="60.4"} 1.5`,
-			`taulop_check_flag_share{flag_ns="60.4"} 0.5`, `taulop_check_flag_share{flag_ns="240"} 0.25`, "taulop_check_unmet_share 0.25\n", `"flag_ns": 60.4`}, []string{`flag_ns="28"`, "memory"}},
-	} {
+	try := func(name string, c Check, says, never []string) {
+		t.Helper()
 		var b strings.Builder
-		b.WriteString(tt.c.Performance(compare.Levels{Warning: 0.1, Critical: 0.3}) + tt.c.Metrics())
-		check.True(t, strings.HasSuffix(b.String(), "\n# EOF\n"), "%s: metrics without their end:\n%s", tt.name, &b)
-		must.Do(tt.c.WriteJSON(&b))
-		contains.All(t, b.String(), tt.says...)
-		contains.None(t, b.String(), tt.never...)
+		b.WriteString(c.Performance(compare.Levels{Warning: 0.1, Critical: 0.3}) + c.Metrics())
+		check.True(t, strings.HasSuffix(b.String(), "\n# EOF\n"), "%s: metrics without their end:\n%s", name, &b)
+		must.Do(c.WriteJSON(&b))
+		contains.All(t, b.String(), says...)
+		contains.None(t, b.String(), never...)
 	}
+	try("one state", one, []string{"'null_ring_local_in_tau2_m0'=1.5;", `bytes="0"} 1.5`, "taulop_check_memory_peak_ratio 0.5\n", `"memory": {`}, []string{"flag", "unmet"})
+	try("several", moved, []string{"'null_ring_local_in_tau2_m0_flag60ns'=1.5;", "'null_ring_local_in_tau2_m0_flag240ns'=1;", `bytes="0",flag_ns="60.4"} 1.5`,
+		`taulop_check_flag_share{flag_ns="60.4"} 0.5`, `taulop_check_flag_share{flag_ns="240"} 0.25`, "taulop_check_unmet_share 0.25\n", `"flag_ns": 60.4`}, []string{`flag_ns="28"`, "memory"})
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"reflect"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/provenance"
@@ -24,31 +26,23 @@ import (
 // golden is a text in a file, in which … is what does not matter.
 func golden(name string) string { return string(must.Get(os.ReadFile("testdata/" + name))) }
 
-func jsonOf(d *document.Document) string {
-	var b strings.Builder
-	must.Do(d.WriteJSON(&b))
-	return b.String()
-}
+func jsonOf(d *document.Document) string { return must.Text(d.WriteJSON) }
 
 // Each result has its text, and its JSON can be read again without loss.
 func TestDocuments(t *testing.T) {
-	for _, tt := range []struct {
-		d    *document.Document
-		want string
-		rows int // of values
-	}{
-		{Verification(measuredCalls()), golden("verification.txt"), 4}, {againstDocument().Document(), againstText, 3}, {Patterns(measuredPatterns()), golden("patterns.txt"), 4},
-	} {
-		var again, values strings.Builder
-		value := jsonOf(tt.d)
-		must.Do(tt.d.WriteCSV(&values))
-		check.Equal(t, strings.Count(values.String(), "\n"), 1+tt.rows, "lines of %s", &values)
-		contains.All(t, textOf(tt.d), strings.Split(tt.want, "…\n")...)
-		back := reflect.New(reflect.TypeOf(tt.d.Value).Elem()).Interface()
+	try := func(d *document.Document, want string, rows int) { // rows: of values
+		t.Helper()
+		value, values := jsonOf(d), must.Text(d.WriteCSV)
+		check.Equal(t, strings.Count(values, "\n"), 1+rows, "lines of %s", values)
+		contains.All(t, textOf(d), strings.Split(want, "…\n")...)
+		back := reflect.New(reflect.TypeOf(d.Value).Elem()).Interface()
 		must.Do(json.Unmarshal([]byte(value), back))
-		must.Do(view.WriteJSON(&again, tt.d.Kind, 1, tt.d.Answer(), back))
-		check.Equal(t, again.String(), value, "what is written again")
+		again := must.Text(func(w io.Writer) error { return view.WriteJSON(w, d.Kind, 1, d.Answer(), back) })
+		check.Equal(t, again, value, "what is written again")
 	}
+	try(Verification(measuredCalls()), golden("verification.txt"), 4)
+	try(againstDocument().Document(), againstText, 3)
+	try(Patterns(measuredPatterns()), golden("patterns.txt"), 4)
 }
 
 func measuredCalls() *verify.Result {
@@ -72,9 +66,7 @@ func measuredCalls() *verify.Result {
 			row("message", true, true, false, 10000, 9000, 9900, 0, 11000, 8000),
 		},
 	}
-	for _, name := range verify.Models {
-		v.Models = append(v.Models, verify.Model{Name: name, Given: "what " + name + " takes"})
-	}
+	v.Models = lists.Map(verify.Models, func(name string) verify.Model { return verify.Model{Name: name, Given: "what " + name + " takes"} })
 	v.Rows[1].Bytes = 16384
 	v.Means = verify.Means(v.Rows)
 	return v
@@ -91,9 +83,7 @@ func TestVerificationOfStates(t *testing.T) {
 	check.Golden(t, textOf(Verification(v)), "verification-states.txt")
 	check.Equal(t, strings.Count(jsonOf(Verification(v)), `"share": 0.55`), 4, "shares") // states, row, means
 	check.Equal(t, must.Get(ReadVerification(strings.NewReader(jsonOf(Verification(v))), "v.json")).Rows[1].State, far, "ReadVerification")
-	var b strings.Builder
-	must.Do(Verification(v).WriteCSV(&b))
-	contains.All(t, b.String(), ",state_ns,state_share,state_slowed\n", ",60,0.55,false\n")
+	contains.All(t, must.Text(Verification(v).WriteCSV), ",state_ns,state_share,state_slowed\n", ",60,0.55,false\n")
 }
 
 // Algorithms at one size are rows of one table.
@@ -134,9 +124,7 @@ func TestUnpredicted(t *testing.T) {
 	contains.All(t, textOf(Verification(v)), "8K      2.00   [1.96, 2.06]          –       –      –        –       –      –\n")
 	check.Equal(t, len(v.Means), 4, "means")
 	back, err := ReadVerification(strings.NewReader(jsonOf(Verification(v))), "v.json")
-	if err != nil || len(back.Rows) != 3 || back.Rows[0].Measured.Known() || back.Rows[0].Measured.Center != 300 {
-		t.Fatalf("%v, %+v", err, back)
-	}
+	check.Need(t, err == nil && len(back.Rows) == 3 && !back.Rows[0].Measured.Known() && back.Rows[0].Measured.Center == 300, "%v, %+v", err, back)
 	for i := range v.Rows {
 		v.Rows[i].Predicted = nil
 	}
@@ -159,8 +147,7 @@ func TestOffByCounts(t *testing.T) {
 func TestReadBadVerifications(t *testing.T) {
 	v := measuredCalls()
 	v.Models = nil // which have names of models, too
-	good := jsonOf(Verification(v))
-	twice := measuredCalls()
+	good, twice := jsonOf(Verification(v)), measuredCalls()
 	twice.Rows = append(twice.Rows, twice.Rows[0])
 	for _, tt := range []struct{ text, want string }{
 		{"", "v.json is empty"},
@@ -186,9 +173,7 @@ func TestReadBadVerifications(t *testing.T) {
 		{strings.Replace(good, `"cpus_online": "`, `"cpus_online": "0-99999999,`, 1), "CPUs in lists"},
 		{jsonOf(Verification(twice)), "is there twice, first in row 1"},
 	} {
-		if tt.text == good {
-			t.Fatalf("nothing is bad about the case %q", tt.want)
-		}
+		check.Need(t, tt.text != good, "nothing is bad about the case %q", tt.want)
 		v, err := ReadVerification(strings.NewReader(tt.text), "v.json")
 		contains.Error(t, err, tt.want, "v.json")
 		check.True(t, v == nil, "%.40q: a result beside an error", tt.text)
@@ -234,9 +219,7 @@ func measuredPatterns() *verify.PatternResult {
 func TestPatternsAreAVerification(t *testing.T) {
 	text := jsonOf(Patterns(measuredPatterns()))
 	v := must.Get(ReadVerification(strings.NewReader(text), "p.json"))
-	if len(v.Rows) != 4 || v.Rows[0].Name != "permutation-1" || v.Rows[0].Predicted[1].Model != "own line" {
-		t.Errorf("%+v", v.Rows)
-	}
+	check.True(t, len(v.Rows) == 4 && v.Rows[0].Name == "permutation-1" && v.Rows[0].Predicted[1].Model == "own line", "%+v", v.Rows)
 	mixed := strings.Replace(text, `"permutation's"`, `"LogGP"`, 1)
 	contains.Error(t, must.Err(ReadVerification(strings.NewReader(mixed), "p.json")), "LogGP")
 }
@@ -250,7 +233,6 @@ func againstDocument() *Against {
 		return c
 	}
 	alone := func(ns float64) fit.Estimate { return fit.Median([]float64{ns}) }
-	nearest := candidate("bcast:linear", 3000, 3300, 3600)
 	a := &Against{
 		Source: predict.Source{Machine: "host", File: "host.json", Model: "τ-Lop", Transport: "segmented", Segment: 32768,
 			Measured: "m from 1 to 4M and τ from 1 to 2", Rule: "lines go on"},
@@ -258,7 +240,7 @@ func againstDocument() *Against {
 		Rows: []verify.Compared{
 			{Suite: "IMB", Benchmark: "PingPong", P: 2, Bytes: 8192, Measured: fit.Estimate{Center: 1600, Lo: 1570, Hi: 1650, N: 9}, Predicted: candidate("", 1600, 1680, 1680)},
 			{Suite: "IMB", Benchmark: "PingPong", P: 2, Bytes: 16384, Measured: alone(200), Predicted: candidate("", 200, 4000, 190)},
-			{Suite: "IMB", Benchmark: "Bcast", P: 4, Bytes: 8192, Measured: alone(3000), Predicted: candidate("bcast:binomial", 3000, 1500, 1800), Nearest: &nearest},
+			{Suite: "IMB", Benchmark: "Bcast", P: 4, Bytes: 8192, Measured: alone(3000), Predicted: candidate("bcast:binomial", 3000, 1500, 1800), Nearest: new(candidate("bcast:linear", 3000, 3300, 3600))},
 		},
 		LeftOut: []mpibench.Omission{
 			{Benchmark: "Uniband", Line: 30, Why: "taulop predicts nothing like it"},

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"testing"
@@ -17,11 +18,17 @@ import (
 func TestTableKeys(t *testing.T) {
 	table := Table{Columns: Numbers("P", "m", strings.Repeat("a", 40), strings.Repeat("b", 40)), Keys: 2}
 	table.Add(7, "8K", 1, 2)
-	var b strings.Builder
-	page := NewPage(&b, DefaultWidth)
-	table.WriteText(page)
-	page.Close()
-	check.Equal(t, strings.Count(b.String(), "  7  8K  "), 2, "keys in\n%s", &b)
+	text := printed(&table, DefaultWidth)
+	check.Equal(t, strings.Count(text, "  7  8K  "), 2, "keys in\n%s", text)
+}
+
+// printed is a table on a page.
+func printed(table *Table, width int) string {
+	return must.Text(func(w io.Writer) {
+		page := NewPage(w, width)
+		table.WriteText(page)
+		page.Close()
+	})
 }
 
 func TestTableAdd(t *testing.T) {
@@ -33,9 +40,8 @@ func TestTableAdd(t *testing.T) {
 func TestTableValues(t *testing.T) {
 	table := Table{Columns: Words("name", "note", "p")}
 	table.Add("a,b", "=1+1")
-	var b strings.Builder
-	must.Do(table.WriteValues(&b, ','))
-	check.Equal(t, b.String(), "name,note,p\n\"a,b\",'=1+1,\n", "String")
+	values := must.Text(func(w io.Writer) error { return table.WriteValues(w, ',') })
+	check.Equal(t, values, "name,note,p\n\"a,b\",'=1+1,\n", "String")
 }
 
 // A wide table is split into parts, each with the first column. Columns marked Beside stay together. Words are
@@ -47,18 +53,13 @@ func TestPage(t *testing.T) {
 	table.Add("2K", "1000", "2000", "± 10", "3000", "of several words that have no room beside it")
 	table.Note("a note that is longer than a line as well")
 	for _, width := range []int{24, 60} {
-		var b strings.Builder
-		page := NewPage(&b, width)
-		table.WriteText(page)
-		page.Close()
-		check.Golden(t, b.String(), fmt.Sprint(width, ".txt"))
-		for line := range strings.Lines(b.String()) {
+		text := printed(&table, width)
+		check.Golden(t, text, fmt.Sprint(width, ".txt"))
+		for line := range strings.Lines(text) {
 			check.AtMost(t, utf8.RuneCountInString(line)-1, width, "letters of %s", line)
 		}
 	}
-	var b strings.Builder
-	table.WriteText(&b)
-	check.Equal(t, strings.Count(b.String(), "\n"), 5, "lines where no width is given")
+	check.Equal(t, strings.Count(must.Text(table.WriteText), "\n"), 5, "lines where no width is given")
 }
 
 // Lines are wrapped however they are split over writes, also a last line without an end.
@@ -67,7 +68,7 @@ func TestPageLines(t *testing.T) {
 	page := NewPage(&b, 12)
 	for _, part := range []string{"one two", " three four\n\nfi", "ve\nlast of", " all of them"} {
 		n, err := page.Write([]byte(part))
-		check.Need(t, n == len(part) && err == nil, "%v, %v", n, err)
+		check.Need(t, n == len(part) && err == nil, "%v %v", n, err)
 	}
 	page.Close()
 	check.Equal(t, b.String(), "one two\n  three four\n\nfive\nlast of all\n  of them", "text")
@@ -75,37 +76,33 @@ func TestPageLines(t *testing.T) {
 
 // The uncertainty decides the number of digits; 0 has no sign.
 func TestDigits(t *testing.T) {
-	for _, tt := range []struct {
-		v, uncertainty float64
-		want           string
-	}{
-		{1234.567, 30, "1235"}, {95923, 20000, "96000"}, {2382, 150, "2380"}, {-14999, 1000, "-15000"}, {1234.567, 0.5, "1234.6"}, {12.345, 0.04, "12.35"}, {0.012345, 0.0001, "0.0123"}, {0.00049, 0.00002, "0.00049"},
-		{3793, 0, "3793"}, {12.3456, math.Inf(1), "12.3"}, {math.NaN(), 1, "?"},
-		{-0.3, 20, "0"}, {-0.04, 0.3, "0.0"}, {0, 1, "0"}, {-3, 20, "-3"}, {-0.4, 0.3, "-0.4"}, {-10, 200, "-10"},
+	for of, want := range map[[2]float64]string{
+		{1234.567, 30}: "1235", {95923, 20000}: "96000", {2382, 150}: "2380", {-14999, 1000}: "-15000", {1234.567, 0.5}: "1234.6",
+		{12.345, 0.04}: "12.35", {0.012345, 0.0001}: "0.0123", {0.00049, 0.00002}: "0.00049",
+		{3793, 0}: "3793", {12.3456, math.Inf(1)}: "12.3", {math.NaN(), 1}: "?",
+		{-0.3, 20}: "0", {-0.04, 0.3}: "0.0", {0, 1}: "0", {-3, 20}: "-3", {-0.4, 0.3}: "-0.4", {-10, 200}: "-10",
 	} {
-		check.Equal(t, Digits(tt.v, tt.uncertainty), tt.want, "Digits(%g, %g)", tt.v, tt.uncertainty)
+		check.Equal(t, Digits(of[0], of[1]), want, "Digits(%g, %g)", of[0], of[1])
 	}
 }
 
-// A number has two digits, unless its interval is twenty times as wide. An interval has its centre in print, too.
+// An interval has its centre in print, too.
 func TestIntervalAroundCenter(t *testing.T) {
-	for _, tt := range []struct {
-		center, lo, hi float64
-		want           string
-	}{
-		{4.72, 4.67, 7.27, "4.7 [4.7, 7.3]"}, {4.31, 2.01, 4.37, "4.3 [2.0, 4.4]"}, {28847, 28671, 58205, "28800 [28700, 58200]"},
-		{5.1, 4.67, 7.27, "5.1 [5, 7]"},
+	for of, want := range map[[3]float64]string{ // the center and the ends
+		{4.72, 4.67, 7.27}: "4.7 [4.7, 7.3]", {4.31, 2.01, 4.37}: "4.3 [2.0, 4.4]", {28847, 28671, 58205}: "28800 [28700, 58200]",
+		{5.1, 4.67, 7.27}: "5.1 [5, 7]",
 	} {
-		check.Equal(t, Known(fit.Estimate{Center: tt.center, Lo: tt.lo, Hi: tt.hi, N: 9}, ""), tt.want, "interval")
+		check.Equal(t, Known(fit.Estimate{Center: of[0], Lo: of[1], Hi: of[2], N: 9}, ""), want, "interval")
 	}
 }
 
+// A number has two digits, unless its interval is twenty times as wide.
 func TestRoughOfTheUnknown(t *testing.T) {
-	for _, tt := range []struct {
-		e    fit.Estimate
-		want string
-	}{{fit.Estimate{Center: 4.5e-5, Lo: 0, Hi: 6, N: 11}, "0"}, {fit.Estimate{Center: 1.7, Lo: 0, Hi: 3, N: 11}, "1.7"}, {fit.Estimate{Center: 183, Lo: 171, Hi: 223, N: 11}, "183"}, {fit.Estimate{Center: 2490, Lo: 0.0025, Hi: 2.5e9, N: 2}, "2500"}} {
-		check.Equal(t, Rough(tt.e), tt.want, "Rough(%v)", tt.e)
+	for e, want := range map[fit.Estimate]string{
+		{Center: 4.5e-5, Lo: 0, Hi: 6, N: 11}: "0", {Center: 1.7, Lo: 0, Hi: 3, N: 11}: "1.7",
+		{Center: 183, Lo: 171, Hi: 223, N: 11}: "183", {Center: 2490, Lo: 0.0025, Hi: 2.5e9, N: 2}: "2500",
+	} {
+		check.Equal(t, Rough(e), want, "Rough(%v)", e)
 	}
 }
 

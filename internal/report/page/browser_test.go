@@ -5,13 +5,21 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	cdpage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -42,24 +50,20 @@ func TestPageInBrowser(t *testing.T) {
 	})
 
 	t.Run("values under the pointer", func(t *testing.T) {
-		for _, tt := range []struct {
-			chart         string
-			series, point int
-			want          string
-		}{
-			// A = τ·L(8K,1)/L(8K,τ)
-			{"concurrency", 0, 1, evil + "|τ = 2: A(τ) = 1.25|95 % interval 1.20 to 1.30"},
-			{"concurrency", 1, 3, sly + "|τ = 8: A(τ) = 2.50|95 % interval 2.40 to 2.60"},
-			// τ·8192 bytes in L ns
-			{"bandwidth", 0, 2, evil + "|τ = 4: τ·m/L(8K,τ) = 13.1 GB/s|95 % interval 12.9 GB/s to 13.4 GB/s"},
-			{"transfers", 1, 2, sly + "|τ = 4: L(8K,τ) = 1.00 µs|95 % interval 980 ns to 1.02 µs"},
-		} {
-			figure := fmt.Sprintf(`document.querySelector('figure[data-chart="%s"]')`, tt.chart)
-			x, y := b.value(figure, fmt.Sprintf("%s.querySelectorAll('g.series')[%d]", figure, tt.series), tt.point)
+		try := func(chart string, series, point int, want string) {
+			t.Helper()
+			figure := fmt.Sprintf(`document.querySelector('figure[data-chart="%s"]')`, chart)
+			x, y := b.value(figure, fmt.Sprintf("%s.querySelectorAll('g.series')[%d]", figure, series), point)
 			b.do(chromedp.MouseEvent(chromedp.MouseMoved, x+1, y))
 			b.until("%s.querySelector('.tip.on') !== null", figure)
-			check.Equal(t, eval[string](b, "[...%s.querySelectorAll('.tip div')].map(d => d.textContent).join('|')", figure), tt.want, "%s", tt.chart)
+			check.Equal(t, eval[string](b, "[...%s.querySelectorAll('.tip div')].map(d => d.textContent).join('|')", figure), want, "%s", chart)
 		}
+		// A = τ·L(8K,1)/L(8K,τ)
+		try("concurrency", 0, 1, evil+"|τ = 2: A(τ) = 1.25|95 % interval 1.20 to 1.30")
+		try("concurrency", 1, 3, sly+"|τ = 8: A(τ) = 2.50|95 % interval 2.40 to 2.60")
+		// τ·8192 bytes in L ns
+		try("bandwidth", 0, 2, evil+"|τ = 4: τ·m/L(8K,τ) = 13.1 GB/s|95 % interval 12.9 GB/s to 13.4 GB/s")
+		try("transfers", 1, 2, sly+"|τ = 4: L(8K,τ) = 1.00 µs|95 % interval 980 ns to 1.02 µs")
 	})
 
 	t.Run("values by keyboard", func(t *testing.T) {
@@ -119,9 +123,7 @@ func TestPageInBrowser(t *testing.T) {
 			if text, err = os.ReadFile(path); err == nil && len(text) > 0 {
 				break
 			}
-			if time.Now().After(deadline) {
-				t.Fatal(err)
-			}
+			check.Need(t, time.Now().Before(deadline), "%v", err)
 		}
 		check.Equal(t, string(text), "raw /somewhere/25.json ≤ \x00\n", "file in the page")
 	})
@@ -223,9 +225,9 @@ func TestFleetInBrowser(t *testing.T) {
 	check.Equal(t, b.texts("#machines tbody tr:not([hidden]) th"), "node0077", "the filter leaves")
 	const chosen = `!g.dataset.v && g.querySelector("path").style.stroke !== ""`
 	b.click(`document.querySelector('#machines [data-show="node0077"]')`)
-	if got := series(chosen); got != "node0077" || b.texts("#series .name") != "median of all|node0003|node0100|node0077" && b.texts("#series .name") != "median of all|node0100|node0003|node0077" {
-		t.Errorf("chosen are %s; switches of %s", got, b.texts("#series .name"))
-	}
+	check.Equal(t, series(chosen), "node0077", "chosen")
+	names := b.texts("#series .name")
+	check.True(t, names == "median of all|node0003|node0100|node0077" || names == "median of all|node0100|node0003|node0077", "switches of %s", names)
 	b.click(`document.querySelector('#machines [data-show="node0077"]')`)
 	check.Equal(t, series(chosen), "", "chosen")
 	// The law of the invented machines: A(8) = 8/(1 + 0.08·7 + 0.002·8·7).
@@ -270,4 +272,175 @@ func TestAccessibleInBrowser(t *testing.T) {
 		}
 		b.clean()
 	}
+}
+
+// skip skips a test without its browser or axe, unless TAULOP_BROWSER demands all tests.
+func skip(t testing.TB, why string) {
+	t.Helper()
+	check.Need(t, os.Getenv("TAULOP_BROWSER") == "", "TAULOP_BROWSER is set, but %s", why)
+	t.Skip(why)
+}
+
+// A tab is a page in Chromium, without a network.
+type tab struct {
+	testing.TB
+	ctx       context.Context
+	downloads string
+
+	mu     sync.Mutex
+	faults []string // errors, console output, dialogs, requests
+}
+
+// open shows a page of machines from a file.
+func open(t testing.TB, p *Page) *tab {
+	t.Helper()
+	names := []string{"chromium", "chromium-browser", "google-chrome"}
+	i := slices.IndexFunc(names, func(name string) bool { _, err := exec.LookPath(name); return err == nil })
+	if i < 0 {
+		skip(t, "there is no chromium in PATH: apt-get install chromium")
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "report.html")
+	must.Do(os.WriteFile(file, []byte(must.Text(p.Write)), 0o644))
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
+		chromedp.ExecPath(names[i]), chromedp.UserDataDir(filepath.Join(dir, "profile")), chromedp.WindowSize(1280, 1000),
+		chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(time.Minute))
+	if os.Getuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
+	}
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	ctx, _ = chromedp.NewContext(ctx)
+	t.Cleanup(func() { chromedp.Cancel(ctx) })
+	b := &tab{TB: t, ctx: ctx, downloads: t.TempDir()}
+	b.must(chromedp.Listen(ctx, b.listen))
+	call := func(_ any, err error) { b.must(err) }
+	call(chromedp.Call(ctx, network.Enable, network.EnableParams{}))
+	call(chromedp.Call(ctx, log.Enable, cdp.Empty{}))
+	call(chromedp.Call(ctx, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+		MatchedNetworkConditions: []*network.Conditions{{Offline: true}}}))
+	call(chromedp.CallBrowser(ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
+		Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: b.downloads}))
+	b.do(chromedp.Navigate("file://" + file))
+	b.until(`document.querySelector(".plot svg") !== null`)
+	return b
+}
+
+func (b *tab) must(err error) {
+	b.Helper()
+	check.Need(b, err == nil, "%v", err)
+}
+
+func (b *tab) listen(ev any) {
+	fault := ""
+	switch ev := ev.(type) {
+	case *runtime.EventExceptionThrown:
+		fault = "exception: " + ev.ExceptionDetails.Text
+		if ev.ExceptionDetails.Exception != nil {
+			fault += " " + ev.ExceptionDetails.Exception.Description
+		}
+	case *runtime.EventConsoleAPICalled:
+		fault = fmt.Sprintf("console: %s", ev.Type)
+	case *log.EventEntryAdded:
+		fault = "log: " + ev.Entry.Text
+	case *cdpage.EventJavascriptDialogOpening:
+		fault = "dialog: " + ev.Message
+	case *network.EventRequestWillBeSent:
+		if url := ev.Request.URL; !strings.HasPrefix(url, "file:") && !strings.HasPrefix(url, "blob:file:") && !strings.HasPrefix(url, "blob:null") && !strings.HasPrefix(url, "data:image/png") {
+			fault = "request: " + url
+		}
+	}
+	if fault != "" {
+		b.mu.Lock()
+		b.faults = append(b.faults, fault)
+		b.mu.Unlock()
+	}
+}
+
+// clean fails if the page had faults.
+func (b *tab) clean() {
+	b.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, f := range b.faults {
+		b.Error(f)
+	}
+}
+
+func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Minute)
+	defer cancel()
+	b.must(chromedp.Do(ctx, actions...))
+}
+
+// eval runs JavaScript in the page.
+func eval[T any](b *tab, script string, args ...any) T {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Minute)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](fmt.Sprintf(script, args...), chromedp.EvalAwaitPromise))
+	check.Need(b, err == nil, "%s: %v", script, err)
+	return v
+}
+
+// until waits for a condition.
+func (b *tab) until(condition string, args ...any) {
+	b.Helper()
+	for deadline := time.Now().Add(time.Minute); !eval[bool](b, condition, args...); time.Sleep(20 * time.Millisecond) {
+		check.Need(b, time.Now().Before(deadline), "in a minute it did not become true that %s", fmt.Sprintf(condition, args...))
+	}
+}
+
+// click clicks in the middle of an element.
+func (b *tab) click(element string) {
+	b.Helper()
+	x, y := b.middle(element)
+	b.do(chromedp.MouseClickXY(x, y))
+}
+
+// middle scrolls to an element, and waits until it stays in place: charts that become visible on the way are
+// drawn, and move the elements below.
+func (b *tab) middle(element string) (x, y float64) {
+	b.Helper()
+	at := eval[[]float64](b, `(async e => {
+		for (let last = null, still = 0; still < 5;) {
+			e.scrollIntoView({block: "center"});
+			await new Promise(done => setTimeout(done, 20));
+			const r = e.getBoundingClientRect(), at = [r.x + r.width/2, r.y + r.height/2];
+			still = last && at[0] === last[0] && at[1] === last[1] ? still + 1 : 0;
+			last = at;
+		}
+		const r = e.getBoundingClientRect();
+		return [r.x + r.width/2, r.y + r.height/2];
+	})(%s)`, element)
+	return at[0], at[1]
+}
+
+// value scrolls to a figure, and returns the place of a value of a line.
+func (b *tab) value(figure, series string, i int) (x, y float64) {
+	b.Helper()
+	b.middle(figure + ".querySelector('svg')")
+	at := eval[[]float64](b, `(() => {
+		const svg = %s.querySelector("svg"), box = svg.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width;
+		const [x, y] = %s.dataset.v.split(";")[%d].split(",");
+		return [box.x + x * scale, box.y + y * scale];
+	})()`, figure, series, i)
+	return at[0], at[1]
+}
+
+// choose chooses an option of a select by its text.
+func (b *tab) choose(selected, text string) {
+	b.Helper()
+	ok := eval[bool](b, `(s => {
+		s.selectedIndex = [...s.options].findIndex(o => o.text === %q);
+		return s.selectedIndex >= 0 && s.dispatchEvent(new Event("change", {bubbles: true}));
+	})(%s)`, text, selected)
+	check.True(b, ok, "%s has no %q", selected, text)
+}
+
+// texts are the texts of elements, with bars between.
+func (b *tab) texts(elements string) string {
+	b.Helper()
+	return eval[string](b, `[...document.querySelectorAll(%q)].map(e => e.textContent).join("|")`, elements)
 }

@@ -1,7 +1,11 @@
 // Package must is for preparations of tests, which fail only if something else is broken.
 package must
 
-import "fmt"
+import (
+	"fmt"
+	"io"
+	"strings"
+)
 
 // Get is the value. An error is a panic, which ends the tests of the package.
 func Get[T any](v T, err error) T {
@@ -18,6 +22,21 @@ func Do(err error) {
 
 // Err is the error of a call whose value does not count.
 func Err[T any](_ T, err error) error { return err }
+
+// Err2 is the error of a call whose two values do not count.
+func Err2[T, U any](_ T, _ U, err error) error { return err }
+
+// Text is what a function writes.
+func Text[F func(io.Writer) | func(io.Writer) error](write F) string {
+	var b strings.Builder
+	switch write := any(write).(type) {
+	case func(io.Writer):
+		write(&b)
+	case func(io.Writer) error:
+		Do(write(&b))
+	}
+	return b.String()
+}
 
 // Try is the error with which f panics, nil if it does not.
 func Try(f func()) (err error) {

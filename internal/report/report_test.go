@@ -6,28 +6,102 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/predict"
+	"github.com/taulop/taulop/internal/processmap"
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey"
 	_ "github.com/taulop/taulop/internal/survey/all"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/tune"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
+// Times, bandwidths and A(τ) of too few launches are marked.
+func TestSideBySideOfFew(t *testing.T) {
+	of := func(name string, launches ...float64) compare.Machine {
+		f := &params.File{Plan: params.Plan{Setups: []string{"ring"}, SegmentBytes: 8192}}
+		for tau, setup := range map[int]string{1: params.Isolated, 2: params.Ring} {
+			c := params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: setup, Placement: "local", Tau: tau, Bytes: 8192}, K: 1, Transfers: 2, Samples: params.Samples(launches...)}
+			c.Time = fit.Median(launches)
+			f.Cells = append(f.Cells, c)
+		}
+		return compare.Machine{Name: name, File: f}
+	}
+	c := must.Get(compare.New([]compare.Machine{of("a", 2000, 2000, 2000, 2000, 2000, 2000), of("b", 4000, 4000, 4000)}, compare.Choice{}))
+	contains.All(t, textOf(SideBySide(c)), "1  1000 ±0.0 %  ≈2000  2.00 ?", "1  8.19  ≈4.10", "2  2.00  ≈2.00", "b  ≈2000 ns  ≈2.00 of 2", "≈ too few launches for an interval")
+}
+
+// Of several tables those in which a machine is ahead are named, the others are counted.
+func TestConclusions(t *testing.T) {
+	of := func(name string, slower float64, launches int) compare.Machine {
+		f := &params.File{Plan: params.Plan{Setups: []string{"ring"}, SegmentBytes: 8192}}
+		for _, bytes := range []int{1024, 8192, 65536} {
+			for tau, setup := range map[int]string{1: params.Isolated, 2: params.Ring} {
+				c := params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: setup, Placement: "local", Tau: tau, Bytes: bytes}, K: 1, Transfers: 2}
+				n := launches
+				if bytes == 65536 {
+					n = min(n, 5)
+				}
+				for i := range n {
+					ns := 2000 + float64(i)
+					if bytes == 8192 && tau == 2 {
+						ns *= slower
+					}
+					c.Samples = append(c.Samples, params.Sample{NS: ns, Launch: int32(i)})
+				}
+				c.Time = c.Replicates(f).Estimate()
+				f.Cells = append(f.Cells, c)
+			}
+		}
+		f.Launches = make([]params.Launch, launches)
+		return compare.Machine{Name: name, File: f}
+	}
+	c := must.Get(compare.New([]compare.Machine{of("a", 1, 8), of("b", 8, 8)}, compare.Choice{Sizes: []int{1024, 8192, 65536}}))
+	contains.All(t, textOf(SideBySide(c)), "1002 ±0.1 %  1.00 ~", "1.00 ?", "8014 ±0.1 %  8.00", "S = 8K: a carries more transfers at once", "In 1 of 3 tables no machine carries", "In 1 of 3 tables which machine is ahead was not tested")
+}
+
+// A mapping that saves nothing is not called the cheapest.
+func TestMapsThatTie(t *testing.T) {
+	try := func(best string, overBlock, overCyclic float64, want string) {
+		t.Helper()
+		r := &processmap.Result{Pairs: 1, Best: best, Mappings: []processmap.Mapping{{Method: best, OverBlock: &overBlock, OverCyclic: &overCyclic}}}
+		said, _, _ := strings.Cut(textOf(ProcessMap(r)), "\n")
+		check.Equal(t, said, want, "%s: %g and %g", best, overBlock, overCyclic)
+	}
+	try("mwpm", 0.0004, 0, "The order makes no difference: block and cyclic have the hop-bytes of the best mapping found, within 0.1 %.")
+	try("mwpm", 0.0004, 0.1, "No mapping found is cheaper than block by 0.1 %.")
+	try("block", 0, 0.1, "No mapping found is cheaper than block.")
+	try("mwpm", 0.02, 0.1, "The cheapest mapping is mwpm: it saves 2.0 % of block's hop-bytes, 10.0 % of cyclic's.")
+}
+
+// A loss has the sign that other tables have.
+func TestGain(t *testing.T) {
+	for share, want := range map[float64]string{0.263: "26.3", -0.357: "-35.7", -0.0001: "0.0"} {
+		check.Equal(t, gain(&share), want, "gain of %g", share)
+	}
+	check.Equal(t, gain(nil), "–", "gain that is not known")
+}
+
+// A node without memory offers none.
+func TestMemoryOfNodes(t *testing.T) {
+	m := numatest.EPYC(1, 2, 1, 2, 1)
+	m.Nodes[0].MemoryBytes = 0
+	contains.All(t, textOf(must.Get(Topology(m, provenance.Provenance{}, 1<<30, nil, 0))), "and the memory of NUMA node 1, 1 GiB of it")
+}
+
 func TestPredictionsValues(t *testing.T) {
-	var out strings.Builder
 	p := predict.Predictions{Source: predict.Source{Machine: "here"}, Rows: []predict.Prediction{
-		{Collective: "bcast", Algorithm: "linear", P: 2, Bytes: 8192, Microseconds: 1.5, Extrapolated: true, Cheapest: true},
+		{Collective: "bcast", Algorithm: "linear", P: 2, Bytes: 8192, Microseconds: 1.5, Lo: new(1.25), Hi: new(1.75), Extrapolated: true, Cheapest: true},
 	}}
-	lo, hi := 1.25, 1.75
-	p.Rows[0].Lo, p.Rows[0].Hi = &lo, &hi
-	Predictions(&p).WriteCSV(&out)
 	want := "machine,collective,algorithm,P,m_bytes,cost_us,lo_us,hi_us,extrapolated,cheapest\nhere,bcast,linear,2,8192,1.500000,1.250000,1.750000,true,true\n"
-	check.Equal(t, out.String(), want, "CSV")
+	check.Equal(t, must.Text(Predictions(&p).WriteCSV), want, "CSV")
 }
 
 // A prediction without any known cost begins with a sentence, too.
