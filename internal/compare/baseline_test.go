@@ -14,8 +14,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// hours makes a file of ten cells whose sessions differ by drift and launches by 1 %, times
-// slower than 1000 ns.
+// hours makes a file of ten cells whose sessions differ by drift and launches by 1 %, times slower than 1000 ns.
 func hours(r *rand.Rand, host string, sessions int, drift float64, slower func(cell int) float64) *params.File {
 	f := &params.File{Provenance: params.Provenance{Hostname: host}}
 	for m := range 10 {
@@ -25,16 +24,12 @@ func hours(r *rand.Rand, host string, sessions int, drift float64, slower func(c
 	return f
 }
 
-// A node that is as it was is found to be in nearly all checks, one that is half as slow
-// again in all of them.
+// A node that is as it was is found to be in nearly all checks, one that is half as slow again in all of them.
 func TestBaseline(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	levels := Levels{0.1, 0.3}
-	same := func(int) float64 { return 1 }
-	found := make(map[string]map[State]int)
+	r, levels := rand.New(rand.NewPCG(1, 2)), Levels{0.1, 0.3}
+	same, found := func(int) float64 { return 1 }, make(map[string]map[State]int)
 	for range 200 {
-		was := hours(r, "node07", 5, 0.02, same)
-		test := Test{Least: DefaultLeast}
+		was, test := hours(r, "node07", 5, 0.02, same), Test{Least: DefaultLeast}
 		drift := OwnDrift(was)
 		check.Need(t, drift.InCache > 0 && drift.InCache < 0.1 && drift.OffCache == drift.InCache, "drift %v of sessions that differ by 0.02", drift)
 		for name, slower := range map[string]func(int) float64{
@@ -49,9 +44,8 @@ func TestBaseline(t *testing.T) {
 				found[name] = make(map[State]int)
 			}
 			found[name][b.State]++
-			if name == "one" && b.State == Critical && !strings.Contains(b.Text, "1 of 10 cells is slower by 10 % or more, most of all the copy, placement local, in cache, τ = 2, m = 10, × 1.") {
-				t.Error(b.Text)
-			}
+			check.True(t, name != "one" || b.State != Critical || strings.Contains(b.Text, "1 of 10 cells is slower by 10 % or more, most of all the copy, placement local, in cache, τ = 2, m = 10, × 1."),
+				"%v", b.Text)
 		}
 	}
 	for name, want := range map[string]State{"same": OK, "all": Critical, "one": Critical, "a little": Warned, "faster": OK} {
@@ -61,8 +55,7 @@ func TestBaseline(t *testing.T) {
 
 // What could not be seen is not said to be well.
 func TestBaselineUnknown(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	same := func(int) float64 { return 1 }
+	r, same := rand.New(rand.NewPCG(1, 2)), func(int) float64 { return 1 }
 	once, other := hours(r, "golden", 1, 0, same), hours(r, "node07", 1, 0, same)
 	test := Test{Least: DefaultLeast}
 	check.Equal(t, OwnDrift(once), MixedDrift, "drift of one session")
@@ -75,8 +68,7 @@ func TestBaselineUnknown(t *testing.T) {
 	contains.All(t, b.Text, "none of 10 cells is slower than on golden by 10 % or more")
 	check.True(t, !b.Blame("lack of time"), "%s", b.Text)
 	for slower, want := range map[float64]State{3: Unknown, 6: Critical} { // a factor of 4.3 would have been seen
-		other := hours(r, "node07", 1, 0, func(int) float64 { return slower })
-		b = NewBaseline(once, other, test, Levels{0.1, 0.3})
+		b = NewBaseline(once, hours(r, "node07", 1, 0, func(int) float64 { return slower }), test, Levels{0.1, 0.3})
 		check.Equal(t, b.State, want, "× %g: state", slower)
 		contains.All(t, b.Text, "10 of 10 cells are slower", "would have been seen in 9 of 10 cases")
 	}
@@ -95,8 +87,7 @@ func TestBaselineStates(t *testing.T) {
 		f.Provenance.Hypervisor = "KVM"
 		return f
 	}
-	near, far := stay{60, 1, 1}, stay{240, 1, 1}
-	both := []stay{{60, 0.5, 1}, {240, 0.5, 1}}
+	near, far, both := stay{60, 1, 1}, stay{240, 1, 1}, []stay{{60, 0.5, 1}, {240, 0.5, 1}}
 	bare, slow := node(3, far), node(4, stay{60, 0.3, 1}, stay{240, 0.7, 1.6})
 	bare.Provenance.Hypervisor = ""
 	try := func(name string, was, now *params.File, want State, says string, flags []float64) { // flags: of cells
@@ -116,9 +107,7 @@ func TestBaselineStates(t *testing.T) {
 				break
 			}
 		}
-		if len(flags) > 0 && len(b.Cells) != 1+3*max(1, len(flags)-1) {
-			t.Errorf("%s: %d cells", name, len(b.Cells))
-		}
+		check.True(t, len(flags) == 0 || len(b.Cells) == 1+3*max(1, len(flags)-1), "%s: %d cells", name, len(b.Cells))
 	}
 	try("stayed", node(1, near), node(2, near), OK, "none of 4 cells is slower by 10 % or more; a change of", []float64{0})
 	try("moved since", node(1, near), node(2, far), Unknown, "the machine is in a state with a flag of 240 ns, which the baseline has not met", nil)
@@ -173,8 +162,7 @@ func TestBaselineOfMemory(t *testing.T) {
 			return f
 		}
 		b := NewBaseline(file(5), file(1), Test{Drift: Everywhere(0.02), Least: DefaultLeast}, Levels{0.1, 0.3})
-		if b.State != tt.want || !strings.Contains(b.Text, tt.text) || (b.Memory == nil) != (tt.peak == 0) {
-			t.Errorf("%g GB/s: %v, %s; want %v, %q", tt.peak, b.State, b.Text, tt.want, tt.text)
-		}
+		check.True(t, b.State == tt.want && strings.Contains(b.Text, tt.text) && (b.Memory == nil) == (tt.peak == 0),
+			"%g GB/s: %v, %s; want %v, %q", tt.peak, b.State, b.Text, tt.want, tt.text)
 	}
 }

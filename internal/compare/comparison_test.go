@@ -36,6 +36,12 @@ func machine(name string, times map[int]float64, change ...func(*params.File)) M
 	return Machine{Name: name, Path: name + ".json", File: f}
 }
 
+// at is the point of a τ that a curve has.
+func at(c *Curve, tau int) Point {
+	p, _ := c.At(tau)
+	return p
+}
+
 // each changes every cell of a file.
 func each(change func(*params.Cell)) func(*params.File) {
 	return func(f *params.File) {
@@ -47,24 +53,16 @@ func each(change func(*params.Cell)) func(*params.File) {
 
 func TestSignificance(t *testing.T) {
 	a := machine("a", map[int]float64{1: 1000, 2: 1100, 4: 2000})
-	b := machine("b", map[int]float64{1: 1001, 2: 1300, 8: 1500})
-	c := must.Get(New([]Machine{a, b}, Choice{Test: &Test{Drift: &Drift{}}})) // as if hours did not differ
+	c := must.Get(New([]Machine{a, machine("b", map[int]float64{1: 1001, 2: 1300, 8: 1500})}, Choice{Test: &Test{Drift: &Drift{}}})) // as if hours did not differ
 	row := &c.Tables[0].Rows[1]
 	check.True(t, c.Tables[0].Segment && slices.Equal(c.Tables[0].Taus, []int{1, 2, 4, 8}) && len(c.Warnings) == 0, "%+v, warnings %v", c.Tables[0], c.Warnings)
 	// Launches of 1000 ± 1 % and of 1001 ± 1 % are mixed; launches of 1100 and 1300 are apart.
-	one, _ := row.At(1)
-	if r := one.Ratio; !r.Tested || r.Differs || r.P < 0.3 || !(r.Lo < 1 && r.Hi > 1) || math.Abs(r.Value-1.001) > 1e-6 {
-		t.Errorf("τ = 1: %+v", r)
-	}
-	two, _ := row.At(2)
-	if r := two.Ratio; !r.Tested || !r.Differs || r.P > 1e-6 || r.Adjusted < r.P || r.Lo < 1.15 || r.Hi > 1.21 {
-		t.Errorf("τ = 2: %+v", r)
-	}
-	eight, _ := row.At(8)
-	check.True(t, eight.Ratio == nil, "τ = 8 of b alone: %+v", eight.Ratio)
-	if row.Scalability != nil || !strings.Contains(row.Unfitted, "too few τ for a fit: 3 of at least 4") {
-		t.Errorf("fit of 3 τ: %+v, %q", row.Scalability, row.Unfitted)
-	}
+	r := at(&row.Curve, 1).Ratio
+	check.True(t, r.Tested && !r.Differs && r.P >= 0.3 && r.Lo < 1 && r.Hi > 1 && math.Abs(r.Value-1.001) <= 1e-6, "τ = 1: %+v", r)
+	r = at(&row.Curve, 2).Ratio
+	check.True(t, r.Tested && r.Differs && r.P <= 1e-6 && r.Adjusted >= r.P && r.Lo >= 1.15 && r.Hi <= 1.21, "τ = 2: %+v", r)
+	check.True(t, at(&row.Curve, 8).Ratio == nil, "τ = 8 of b alone has a ratio")
+	check.True(t, row.Scalability == nil && strings.Contains(row.Unfitted, "too few τ for a fit: 3 of at least 4"), "fit of 3 τ: %+v, %q", row.Scalability, row.Unfitted)
 }
 
 func TestSaturation(t *testing.T) {
@@ -98,11 +96,7 @@ func TestSaturation(t *testing.T) {
 
 func TestConclusion(t *testing.T) {
 	times := func(L ...float64) map[int]float64 {
-		all := make(map[int]float64)
-		for i, v := range L {
-			all[i+1] = v
-		}
-		return all
+		return lists.ToMap(lists.Indices(len(L)), func(i int) (int, float64) { return i + 1, L[i] })
 	}
 	try := func(machines []Machine, want []string) {
 		t.Helper()
@@ -138,13 +132,10 @@ func TestAlone(t *testing.T) {
 	}))
 	c := must.Get(New([]Machine{machine("a", times), isolated}, Choice{}))
 	table := c.Tables[0]
-	one, _ := table.Rows[1].At(1)
-	check.True(t, one.Ratio == nil, "τ = 1: %+v", one.Ratio)
-	two, _ := table.Rows[1].At(2)
-	check.True(t, two.Ratio != nil, "τ = 2: no ratio")
-	if !strings.HasPrefix(table.Conclusion, "A(τ) is not compared") || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0].Error(), "L(m,1) of a is not compared, nor is A(τ): in ring") {
-		t.Errorf("%q, %q", table.Conclusion, c.Warnings)
-	}
+	b := &table.Rows[1].Curve
+	check.True(t, at(b, 1).Ratio == nil && at(b, 2).Ratio != nil, "ratios of τ = 1 and 2: %+v", b.Points)
+	check.True(t, strings.HasPrefix(table.Conclusion, "A(τ) is not compared") && len(c.Warnings) == 1 && strings.Contains(c.Warnings[0].Error(), "L(m,1) of a is not compared, nor is A(τ): in ring"),
+		"%q, %q", table.Conclusion, c.Warnings)
 }
 
 // An isolated transfer stands in the tables of all setups, and is one test.
@@ -169,15 +160,14 @@ func TestIsolatedCountsOnce(t *testing.T) {
 
 func TestNothingInCommon(t *testing.T) {
 	times := map[int]float64{1: 1000, 2: 1100}
-	a := machine("a", times)
-	bcast := machine("b", times, each(func(c *params.Cell) { c.Setup = "bcast" }))
+	a, bcast := machine("a", times), machine("b", times, each(func(c *params.Cell) { c.Setup = "bcast" }))
 	large := machine("c", times, each(func(c *params.Cell) { c.Bytes = 65536 }))
 	old := machine("d", times, each(func(c *params.Cell) { c.Setup, c.Placement = params.Published, params.Published }))
 	sized := func(name string, sizes ...int) Machine {
 		m := machine(name, nil)
-		for _, size := range sizes {
-			m.File.Cells = append(m.File.Cells, machine(name, times, each(func(c *params.Cell) { c.Bytes = size })).File.Cells...)
-		}
+		m.File.Cells = lists.Concat(sizes, func(size int) []params.Cell {
+			return machine(name, times, each(func(c *params.Cell) { c.Bytes = size })).File.Cells
+		})
 		return m
 	}
 	few := must.Get(New([]Machine{sized("a", 64, 8192, 65536), sized("b", 64, 4096, 8192, 65536)}, Choice{}))
@@ -211,8 +201,7 @@ func TestWarnings(t *testing.T) {
 		f.Provenance.Give(true)
 		f.Provenance.Fill(true)
 	})
-	all := sentences(must.Get(New([]Machine{a, b}, Choice{})).Warnings)
-	contains.All(t, all,
+	contains.All(t, sentences(must.Get(New([]Machine{a, b}, Choice{})).Warnings),
 		"different versions of taulop: v1 (a); v2 (b)", "different ways to copy: AVX (a); REP MOVSB (b)", "different pages of buffers: small (a); huge (b)", "different states of idle cores: asleep (a); kept busy (b)", "2 segments of 8192 bytes (a); 4 segments",
 		"b: the file is incomplete, cells are missing",
 		"b: this is a virtual machine", "b: at a compared size L is outside its bounds: eq. (8)",
@@ -234,10 +223,7 @@ func TestTold(t *testing.T) {
 	}
 	try := func(more int, want string) {
 		t.Helper()
-		many := machines
-		for range more {
-			many = append(many, Machine{Name: "c", File: file(true)})
-		}
+		many := append(slices.Clone(machines), slices.Repeat([]Machine{{Name: "c", File: file(true)}}, more)...)
 		check.Equal(t, string(must.Get(json.Marshal(Told(many)))), want, "%d more", more)
 	}
 	try(0, `["a, b: turbo is on","a: the load is 1.36","b: the load is 2.1","b: the load is 3","b: the file is incomplete, cells are missing or have too few samples for an interval: measure it again, and allow more time"]`)
@@ -245,34 +231,30 @@ func TestTold(t *testing.T) {
 }
 
 func TestOverview(t *testing.T) {
-	var machines []Machine
-	for i := range 20 {
+	machines := lists.Map(lists.Indices(20), func(i int) Machine {
 		f := 1 + 0.002*float64(i-10) // 0.98 … 1.018
 		times := map[int]float64{1: 1000 * f, 2: 1200 * f}
 		if i == 7 {
 			times[2] = 1800
 		}
-		machines = append(machines, machine(fmt.Sprintf("node%02d", i), times, func(f *params.File) {
+		return machine(fmt.Sprintf("node%02d", i), times, func(f *params.File) {
 			f.Warnings = []string{fmt.Sprintf("the load of the last minute is %d.5: stop what else runs here", i)}
 			if i == 3 {
 				f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool { return c.Tau == 2 })
 			}
-		}))
-	}
+		})
+	})
 	machines = append(machines, machine("empty", nil)) // does not keep the others from being compared
 	o, err := NewOverview(lists.Map(machines, Reduce), Choice{})
 	check.Need(t, err == nil && len(o.Tables) == 1 && len(o.Tables[0].Cells) == 2, "%+v, %v", o, err)
 	two := o.Tables[0].Cells[1]
 	// Without node 3 and with node 7 on top, the middle of 19 is node 11, 1.002·1200.
-	if two.Tau != 2 || two.Machines != 19 || math.Abs(two.Time.Median-1202.4) > 1e-6 || two.Time.Most != 1800 || math.Abs(two.Time.Least-1176) > 1e-6 {
-		t.Errorf("%+v", two.Time)
-	}
+	check.True(t, two.Tau == 2 && two.Machines == 19 && math.Abs(two.Time.Median-1202.4) <= 1e-6 && two.Time.Most == 1800 && math.Abs(two.Time.Least-1176) <= 1e-6,
+		"%+v", two.Time)
 	// Neighbours are 2.4 ns apart, so that the tenth of the 19 deviations is 12 ns:
 	// 1.4826·12 = 17.79, z = 597.6/17.79 = 33.59.
-	if len(o.Outliers) != 1 || o.Outliers[0].Machine != "node07" || o.Outliers[0].Key.Tau != 2 || math.Abs(o.Outliers[0].Score-33.59) > 0.01 ||
-		o.Outliers[0].Off != 1 || o.Outliers[0].Cells != 2 {
-		t.Errorf("outliers %+v", o.Outliers)
-	}
+	check.True(t, len(o.Outliers) == 1 && o.Outliers[0].Machine == "node07" && o.Outliers[0].Key.Tau == 2 && math.Abs(o.Outliers[0].Score-33.59) <= 0.01 && o.Outliers[0].Off == 1 && o.Outliers[0].Cells == 2,
+		"outliers %+v", o.Outliers)
 	contains.All(t, o.Conclusion(), "Outliers: 1 of 21 machines, 1 slow and 0 fast; farthest node07: L(8K,2) is 1800 ns where the median is 1202 ns")
 	rough := &Outlier{Time: fit.Estimate{Center: 586, Lo: 480, Hi: 700, N: 9}, Median: 5.2}
 	check.Equal(t, rough.times(), "590 ns where the median is 5.20 ns", "digits as in tables")
@@ -285,29 +267,27 @@ func TestOverview(t *testing.T) {
 	for i := range alike {
 		alike[i].Name = fmt.Sprint(i)
 	}
-	if o, err := NewOverview(lists.Map(alike, Reduce), Choice{}); err != nil || len(o.Outliers) > 0 || !strings.HasPrefix(o.Conclusion(), "No outlier among 12 machines") {
-		t.Errorf("%+v, %v", o, err)
-	}
+	o, err = NewOverview(lists.Map(alike, Reduce), Choice{})
+	check.True(t, err == nil && len(o.Outliers) == 0 && strings.HasPrefix(o.Conclusion(), "No outlier among 12 machines"), "%+v, %v", o, err)
 	check.Error(t, must.Err(NewOverview(lists.Map(alike[:2], Reduce), Choice{})), "a fleet of two")
 }
 
 // L(m,1) between two processes stands in the tables of several setups and counts once, where most machines have it.
 func TestOverviewOfSetups(t *testing.T) {
-	var machines []Machine
-	for i := range 14 {
+	machines := lists.Map(lists.Indices(14), func(i int) Machine {
 		slow := 1 + 0.002*float64(i)
 		if i == 7 {
 			slow = 1.5
 		}
-		machines = append(machines, machine(fmt.Sprintf("node%02d", i), map[int]float64{1: 1000 * slow, 2: 1200 * slow}, func(f *params.File) {
+		return machine(fmt.Sprintf("node%02d", i), map[int]float64{1: 1000 * slow, 2: 1200 * slow}, func(f *params.File) {
 			f.Cells[slices.IndexFunc(f.Cells, func(c params.Cell) bool { return c.Tau == 1 })].Setup = params.Isolated
 			two := *lists.Find(f.Cells, func(c params.Cell) bool { return c.Tau == 2 })
 			two.Setup = "sendrecv"
 			if f.Cells = append(f.Cells, two); i < 5 {
 				f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool { return c.Setup == "ring" })
 			}
-		}))
-	}
+		})
+	})
 	few(machines[13].File)
 	o := must.Get(NewOverview(lists.Map(machines, Reduce), Choice{}))
 	check.Equal(t, [2]int{len(o.Tables), o.Tested}, [2]int{2, 2 * 13}, "tables, and tests of the 13 machines with intervals: too few have ring")
@@ -319,8 +299,7 @@ func TestOverviewOfSetups(t *testing.T) {
 // A machine that is slow in all cells makes no outlier of those that differ by chance.
 func TestOverviewOfOneSlow(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 2))
-	var machines []Machine
-	for i := range 100 {
+	machines := lists.Map(lists.Indices(100), func(i int) Machine {
 		times := make(map[int]float64)
 		for tau := 1; tau <= 30; tau++ {
 			times[tau] = 1000 * math.Exp(0.03*r.NormFloat64())
@@ -328,8 +307,8 @@ func TestOverviewOfOneSlow(t *testing.T) {
 				times[tau] *= 1.5
 			}
 		}
-		machines = append(machines, machine(fmt.Sprintf("node%02d", i), times))
-	}
+		return machine(fmt.Sprintf("node%02d", i), times)
+	})
 	o := must.Get(NewOverview(lists.Map(machines, Reduce), Choice{}))
 	off := o.Off()
 	check.True(t, len(off) == 1 && off[0] == "node07" && o.Outliers[0].Off == 30, "outliers %q, %+v", off, o.Outliers)
@@ -352,23 +331,20 @@ func TestCurves(t *testing.T) {
 	curves, err := Curves("a", f)
 	check.Need(t, err == nil && len(curves) == 2, "%d curves, %v", len(curves), err)
 	c := curves[0]
-	want := (Channel{"ring", numa.Local, false, 8192})
-	check.True(t, c.Channel == want && c.Segment && len(c.Points) == 2 && c.Machine == "a", "%+v", c)
-	two, _ := c.At(2)
+	check.True(t, c.Channel == Channel{"ring", numa.Local, false, 8192} && c.Segment && len(c.Points) == 2 && c.Machine == "a", "%+v", c)
+	one, two := at(&c, 1), at(&c, 2)
 	close := func(got fit.Estimate, center, lo, hi float64) bool {
 		near := func(a, b float64) bool { return math.Abs(a-b) < 1e-9*b }
 		return near(got.Center, center) && near(got.Lo, lo) && near(got.Hi, hi)
 	}
 	// L = l/2, A = 2·1000/1500 between 2·950/1550 and 2·1050/1450, 16384 bytes in 1500 ns.
-	if !close(two.L, 1500, 1450, 1550) || !close(two.A, 4./3, 1900./1550, 2100./1450) || !close(two.Bandwidth, 16384/1500., 16384/1550., 16384/1450.) {
-		t.Errorf("τ = 2: %+v", two)
-	}
+	check.True(t, close(two.L, 1500, 1450, 1550) && close(two.A, 4./3, 1900./1550, 2100./1450) && close(two.Bandwidth, 16384/1500., 16384/1550., 16384/1450.),
+		"τ = 2: %+v", two)
 	check.Equal(t, two.Replicates.Launches(), 3, "launches of replicates")
 	check.Equal(t, two.Replicates[0][0], 1450, "the first replicate")
-	one, _ := c.At(1)
 	check.True(t, close(one.A, 1, 1, 1) && one.L.Center == 1000, "τ = 1: %+v", one)
 	c = curves[1]
-	p, _ := c.At(2)
+	p := at(&c, 2)
 	check.True(t, !c.Segment && math.IsNaN(p.A.Center) && p.L.Center == 12000, "64K: %+v", c)
 	check.Error(t, must.Err(Curves("b", &params.File{})), "no transfers: no error")
 }
@@ -389,12 +365,9 @@ func TestHeadline(t *testing.T) {
 		t.Helper()
 		c := must.Get(New(machines, Choice{Test: &Test{Drift: &Drift{}, Least: 0.03}}))
 		check.Equal(t, c.Tables[0].Rows[0].Machine, reference, "machine to compare with")
-		if got := sentences(c.Warnings); !strings.Contains(got, warning) || warning == "" && strings.Contains(got, "too noisy") {
-			t.Errorf("warnings %q, want %q", got, warning)
-		}
-		if got := c.Verdict.Headline; !strings.HasPrefix(got, headline) || (got == "") != (headline == "") {
-			t.Errorf("%q, want %q", got, headline)
-		}
+		warned, got := sentences(c.Warnings), c.Verdict.Headline
+		check.True(t, strings.Contains(warned, warning) && (warning != "" || !strings.Contains(warned, "too noisy")), "warnings %q, want %q", warned, warning)
+		check.True(t, strings.HasPrefix(got, headline) && (got == "") == (headline == ""), "%q, want %q", got, headline)
 	}
 	try([]Machine{machine("a", slow), machine("b", quick)}, "a", "", "b moves 3.6 times the bytes of a: 29.8 against 8.19 GB/s (ring, placement local, in cache, m = 8K, τ = 2).")
 	try([]Machine{machine("b", quick), machine("a", slow)}, "b", "", "b moves 3.6 times the bytes of a: 29.8 against 8.19 GB/s (ring,")

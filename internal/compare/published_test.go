@@ -1,15 +1,21 @@
 package compare
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/nodes"
 	"github.com/taulop/taulop/internal/test/snapshot"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -37,14 +43,13 @@ func TestPublishedMachines(t *testing.T) {
 	table := c.Tables[0]
 	check.Equal(t, table.Channel, Channel{params.Published, params.Published, false, 8192}, "channel")
 	check.Equal(t, len(table.Taus), 20, "numbers of transfers")
-	metropolis, lusitania := &table.Rows[0], &table.Rows[1]
-	at := func(r *Row, tau int) Point { b, _ := r.At(tau); return b }
+	metropolis, lusitania := &table.Rows[0].Curve, &table.Rows[1].Curve
 	try := func(what string, got, want float64) {
 		t.Helper()
 		check.Near(t, got, want, 1e-4*want, "%s", what)
 	}
-	try("L(8K,1) of metropolis", metropolis.Alone().Center, 3046.600)
-	try("L(8K,1) of lusitania", lusitania.Alone().Center, 1892.055)
+	try("L(8K,1) of metropolis", table.Rows[0].Alone().Center, 3046.600)
+	try("L(8K,1) of lusitania", table.Rows[1].Alone().Center, 1892.055)
 	try("A(8) of metropolis", at(metropolis, 8).A.Center, 3.7220)               // 8·3046.600/6548.225
 	try("A(8) of lusitania", at(lusitania, 8).A.Center, 5.0034)                 // 8·1892.055/3025.264
 	try("A(3) of metropolis", at(metropolis, 3).A.Center, 1.8233)               // 3·3046.600/5012.675
@@ -58,19 +63,17 @@ func TestPublishedMachines(t *testing.T) {
 	r := at(lusitania, 8).Ratio
 	check.True(t, !r.Tested && !r.Differs && at(metropolis, 8).Ratio == nil && at(lusitania, 9).Ratio == nil, "ratios: %+v", r)
 	// From 7 to 8 metropolis still gains: 7·8192/6593.125 = 8.70 to 10.01 GB/s.
-	check.Equal(t, metropolis.Saturation, Saturation{Tau: 8}, "where metropolis saturates")
-	// lusitania moves most at 19, 36.9 GB/s: 4 % more than at 17, 35.4 GB/s, but
-	// 10 % more than at 16, 33.6 GB/s.
-	s := lusitania.Saturation
+	check.Equal(t, table.Rows[0].Saturation, Saturation{Tau: 8}, "where metropolis saturates")
+	// lusitania moves most at 19, 36.9 GB/s: 4 % more than at 17, 35.4 GB/s, but 10 % more than at 16, 33.6 GB/s.
+	s := table.Rows[1].Saturation
 	check.True(t, s.Reached && s.Tau == 17, "lusitania saturates at %+v", s)
 	contains.All(t, table.Conclusion,
 		"Which machine carries more transfers at once was not tested (A(8): lusitania 5.00, metropolis 3.72).",
 		"Which machine moves more bytes a second was not tested (τ = 8: lusitania 21.7, metropolis 10.0 GB/s).",
 	)
 	// L(8K,6) of lusitania, 2803 ns, is below L(8K,3), 3158 ns.
-	if len(c.Warnings) != 2 || !strings.Contains(c.Warnings[0].Error(), "metropolis, lusitania: no samples") || !strings.Contains(c.Warnings[1].Error(), "lusitania: at a compared size L is outside its bounds") {
-		t.Errorf("warnings %q", c.Warnings)
-	}
+	check.True(t, len(c.Warnings) == 2 && strings.Contains(c.Warnings[0].Error(), "metropolis, lusitania: no samples") && strings.Contains(c.Warnings[1].Error(), "lusitania: at a compared size L is outside its bounds"),
+		"warnings %q", c.Warnings)
 }
 
 func TestTake(t *testing.T) {
@@ -106,4 +109,36 @@ func TestLeftOut(t *testing.T) {
 	try([]Machine{machine("vm", times), machine("vm2", times), machine("vm3", times, ping)}, "vm3", ErrChoice)
 	try([]Machine{machine("empty", nil), machine("vm", times), machine("vm2", times)}, "empty", ErrChoice)
 	try([]Machine{moved("vm", 1, stay{60, 0.5, 1}, stay{240, 0.5, 1}), table("a"), moved("vm2", 2, stay{60, 0.5, 1}, stay{240, 0.5, 1})}, "a", ErrPublished)
+}
+
+// A fleet that is reduced file by file compares as one that is read as a whole, and files that cannot
+// be read are named in their order.
+func TestReadReduced(t *testing.T) {
+	dir := t.TempDir()
+	paths := nodes.Write(t, dir, 24)
+	copied := must.Get(os.ReadFile(paths[1]))
+	for name, text := range map[string]string{"bad.json": "{", "same-host.json": string(copied)} {
+		path := filepath.Join(dir, name)
+		must.Do(os.WriteFile(path, []byte(text), 0o600))
+		paths = append(paths, path)
+	}
+	machines, skipped, err := ReadAll(paths)
+	must.Do(err)
+	want := must.Get(NewOverview(lists.Map(machines, Reduce), Choice{}))
+	last := 0
+	reduced, skippedToo, err := ReadReduced(t.Context(), paths, "", func(done, of int) {
+		check.Equal(t, done, last+1, "files that are done")
+		check.Equal(t, of, len(paths), "files in all")
+		last = done
+	})
+	check.Need(t, err == nil && last == len(paths) && len(skippedToo) == 1 && fmt.Sprint(skippedToo) == fmt.Sprint(skipped),
+		"%d of %d files, skipped %v, want %v: %v", last, len(paths), skippedToo, skipped, err)
+	got, err := NewOverview(reduced, Choice{})
+	check.True(t, err == nil && reflect.DeepEqual(got, want), "the fleet is %+v (%v), want %+v", got, err, want)
+	check.True(t, len(got.Outliers) != 0 && got.Outliers[0].Machine == "node0003", "outliers %+v; node0003 is slow", got.Outliers)
+	check.Equal(t, reduced[len(reduced)-1].Name, "node0001 (same-host.json)", "name of a second file of node0001")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	check.ErrorIs(t, must.Err2(ReadReduced(ended, paths, "", func(int, int) {})), context.Canceled, "after the end of its context")
+	contains.Error(t, must.Err2(ReadReduced(t.Context(), append(paths, paths[3]), "", func(int, int) {})), "is named twice")
 }

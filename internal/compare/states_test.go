@@ -68,11 +68,9 @@ func moved(name string, seed uint64, stays ...stay) Machine {
 	return Machine{Name: name, Path: name + ".json", File: f}
 }
 
-// Machines are compared state by state: other shares are no difference, and a state of one machine alone
-// is named.
+// Machines are compared state by state: other shares are no difference, and a state of one machine alone is named.
 func TestStates(t *testing.T) {
-	a := moved("a", 1, stay{60, 0.7, 1}, stay{240, 0.3, 1})
-	forgotten := moved("old", 2, stay{60, 1, 1})
+	a, forgotten := moved("a", 1, stay{60, 0.7, 1}, stay{240, 0.3, 1}), moved("old", 2, stay{60, 1, 1})
 	forgotten.File.Watches = nil
 	for i := range forgotten.File.Cells {
 		for j := range forgotten.File.Cells[i].Samples {
@@ -98,9 +96,8 @@ func TestStates(t *testing.T) {
 					differ++
 				}
 			}
-			if math.Abs(ns-flags[i]) > 0.05*flags[i] || differing != nil && differ != differing[i] {
-				t.Errorf("%s: %d differ with a flag of %g ns, want %v: %s", name, differ, ns, differing, c.Verdict.Text)
-			}
+			check.True(t, math.Abs(ns-flags[i]) <= 0.05*flags[i] && (differing == nil || differ == differing[i]),
+				"%s: %d differ with a flag of %g ns, want %v: %s", name, differ, ns, differing, c.Verdict.Text)
 		}
 		kinds := lists.Counts(c.Surveys, func(s SurveyTable) params.Kind { return s.Kind })
 		check.Equal(t, kinds[params.LevelCell], 1, "%s: surveys of levels", name)
@@ -116,8 +113,7 @@ func TestStates(t *testing.T) {
 	try("three", []Machine{moved("b", 8, stay{60, 1, 1}), moved("c", 9, stay{240, 1, 1.2})}, []float64{60, 240}, []int{0, 2}, "a 69 %")
 }
 
-// Machines of one state each are compared as they are, and of virtual ones a warning says that the
-// flags differ.
+// Machines of one state each are compared as they are, and of virtual ones a warning says that the flags differ.
 func TestOneState(t *testing.T) {
 	for _, hypervisor := range []string{"", "KVM"} {
 		a, b := moved("a", 1, stay{60, 1, 1}), moved("b", 2, stay{240, 1, 1})
@@ -135,14 +131,9 @@ func TestMatch(t *testing.T) {
 	}
 	try := func(of [][]params.State, want string) {
 		t.Helper()
-		var got []string
-		for _, s := range match([]string{"a", "b", "c"}, of) {
-			text := fmt.Sprintf("%g:", s.NS)
-			for _, m := range s.Machines {
-				text += " " + m.Machine
-			}
-			got = append(got, text)
-		}
+		got := lists.Map(match([]string{"a", "b", "c"}, of), func(s InState) string {
+			return fmt.Sprintf("%g: ", s.NS) + strings.Join(lists.Map(s.Machines, func(m MachineState) string { return m.Machine }), " ")
+		})
 		check.Equal(t, strings.Join(got, "; "), want, "%v", of)
 	}
 	try([][]params.State{states(60, 240), states(62, 250)}, "60: a b; 240: a b")
@@ -155,8 +146,7 @@ func TestMatch(t *testing.T) {
 
 // A fleet is compared in the state that most machines had, and the others are named.
 func TestFleetStates(t *testing.T) {
-	var machines []Machine
-	for i := range 14 {
+	machines := lists.Map(lists.Indices(14), func(i int) Machine {
 		stays := []stay{{60, 0.2 + 0.05*float64(i), 1}, {240, 0.8 - 0.05*float64(i), 1}}
 		switch i {
 		case 3:
@@ -167,12 +157,10 @@ func TestFleetStates(t *testing.T) {
 		case 9:
 			stays = []stay{{28, 1, 1}}
 		}
-		machines = append(machines, moved(fmt.Sprintf("n%02d", i), uint64(i), stays...))
-	}
+		return moved(fmt.Sprintf("n%02d", i), uint64(i), stays...)
+	})
 	o := must.Get(NewOverview(lists.Map(machines, Reduce), Choice{}))
-	if o.State == nil || math.Abs(o.State.NS-60) > 3 || len(o.State.Machines) != 13 || len(o.Machines) != 13 {
-		t.Errorf("%d machines in %+v", len(o.Machines), o.State)
-	}
+	check.True(t, o.State != nil && math.Abs(o.State.NS-60) <= 3 && len(o.State.Machines) == 13 && len(o.Machines) == 13, "%d machines in %+v", len(o.Machines), o.State)
 	check.True(t, len(o.Outliers) == 1 && o.Outliers[0].Machine == "n03", "outliers %+v", o.Outliers)
 	contains.All(t, fmt.Sprint(o.Warnings), "n09: not compared, for there was no state with a flag of")
 }
@@ -184,6 +172,5 @@ func TestMeetOfSlowed(t *testing.T) {
 		all, means, err := meet([]string{"a", "b"}, of, false)
 		check.True(t, all == nil && means == "" && err != nil && strings.Contains(err.Error(), "slowed a core of "), "%v: %v, %q, %v", of, all, means, err)
 	}
-	_, _, err := meet([]string{"a", "b"}, [][]params.State{slowed, slowed}, true)
-	check.NoError(t, err, "both slowed")
+	check.NoError(t, must.Err2(meet([]string{"a", "b"}, [][]params.State{slowed, slowed}, true)), "both slowed")
 }

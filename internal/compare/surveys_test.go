@@ -36,17 +36,14 @@ func TestSurveys(t *testing.T) {
 	}, Choice{Test: &Test{Drift: &Drift{}, Least: 0.03}}))
 	got := c.Surveys
 	check.Need(t, len(got) == 2 && got[0].Kind == params.LevelCell && got[1].Kind == params.PairCell && len(got[0].Rows) == 1, "%+v", got)
-	if r := got[0].Rows[0]; r.Machine != "b" || r.Cells != 2 || math.Abs(r.Mean-4) > 1e-12 || r.Tested != 1 || r.Slower != 1 || r.Faster != 0 ||
-		r.Farthest.Key.VariantName() != "L2-L2" || r.Farthest.Ratio != 8 {
-		t.Errorf("%+v", r)
-	}
-	if first, second := got[0].First, got[0].Rows[0].Compared; len(first) != 2 || first[0].VariantName() != "L1-L2" || first[0].Ratio != nil ||
-		len(second) != 2 || math.Abs(second[0].Ratio.Value-2) > 1e-12 || second[1].Ratio.Tested {
-		t.Errorf("%+v, %+v", first, second)
-	}
-	if r := got[1].Rows[0]; r.Cells != 3 || r.Tested != 3 || r.Slower != 0 || r.Faster != 1 { // 2 % are less than the least difference
-		t.Errorf("%+v", r)
-	}
+	r := got[0].Rows[0]
+	check.True(t, r.Machine == "b" && r.Cells == 2 && math.Abs(r.Mean-4) <= 1e-12 && r.Tested == 1 && r.Slower == 1 && r.Faster == 0 && r.Farthest.Key.VariantName() == "L2-L2" && r.Farthest.Ratio == 8,
+		"%+v", r)
+	first, second := got[0].First, got[0].Rows[0].Compared
+	check.True(t, len(first) == 2 && first[0].VariantName() == "L1-L2" && first[0].Ratio == nil && len(second) == 2 && math.Abs(second[0].Ratio.Value-2) <= 1e-12 && !second[1].Ratio.Tested,
+		"%+v, %+v", first, second)
+	r = got[1].Rows[0]
+	check.True(t, r.Cells == 3 && r.Tested == 3 && r.Slower == 0 && r.Faster == 1, "%+v", r) // 2 % are less than the least difference
 }
 
 // What sweeps have beside transfers is compared at the sizes, placements and caches of these, y by setup.
@@ -179,8 +176,7 @@ func TestSurveysOfOthers(t *testing.T) {
 // Of twelve machines one copies at half the speed between two levels, and another has
 // too few samples to say so. What one machine alone has is not compared.
 func TestFleetSurveys(t *testing.T) {
-	var machines []Machine
-	for i := range 12 {
+	machines := lists.Map(lists.Indices(12), func(i int) Machine {
 		m := machine(fmt.Sprintf("node%02d", i), map[int]float64{1: 1000, 2: 1500})
 		for _, variant := range []string{"L1-L2", "L2-L2"} {
 			ns := 100 + float64(i)
@@ -192,8 +188,8 @@ func TestFleetSurveys(t *testing.T) {
 			}
 			m.File.Cells = append(m.File.Cells, params.Cell{Key: params.Key{Kind: params.LevelCell, Placement: "local", Tau: 1, Bytes: 64}.Named(variant), Time: e})
 		}
-		machines = append(machines, m)
-	}
+		return m
+	})
 	alone := params.Cell{Key: params.Key{Kind: params.PairCell, Placement: "cpus", Tau: 1}.Named("0-1"), Time: fit.Estimate{Center: 50, Lo: 49, Hi: 51, N: 9}}
 	machines[0].File.Cells = append(machines[0].File.Cells, alone)
 	o := must.Get(NewOverview(lists.Map(machines, Reduce), Choice{}))
@@ -202,9 +198,8 @@ func TestFleetSurveys(t *testing.T) {
 	c := o.Surveys[0].Cells[1]
 	check.True(t, c.VariantName() == "L2-L2" && c.Machines == 11 && c.Time.Median == 105 && c.Time.Most == 214, "%+v", c)
 	out := o.Surveys[0].Outliers
-	if len(out) != 1 || out[0].Machine != "node07" || out[0].Key.VariantName() != "L2-L2" || out[0].Score < fit.OutlierScore || out[0].Off != 1 || out[0].Cells != 2 {
-		t.Errorf("%+v", out)
-	}
+	check.True(t, len(out) == 1 && out[0].Machine == "node07" && out[0].Key.VariantName() == "L2-L2" && out[0].Score >= fit.OutlierScore && out[0].Off == 1 && out[0].Cells == 2,
+		"%+v", out)
 	const want = "Outliers in surveys: 1 of 12 machines; farthest node07: level L2-L2, placement local, in cache, τ = 1, m = 64 takes 214 ns where the median is 105 ns."
 	got := o.Conclusion()
 	check.True(t, strings.HasPrefix(got, "No outlier among 12 machines") && strings.HasSuffix(got, want), "%v", got)

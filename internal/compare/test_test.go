@@ -74,14 +74,12 @@ func TestSameMachine(t *testing.T) {
 				found++
 			}
 		}
-		if 20*different > tries || 20*cells > 16*tries || 10*found < 9*tries {
-			t.Errorf("%d sessions each: %d of %d comparisons differ, in %d cells of %d; %g times as slow is found in %d", tt.sessions, different, tries, cells, 16*tries, tt.slower, found)
-		}
+		check.True(t, 20*different <= tries && 20*cells <= 16*tries && 10*found >= 9*tries,
+			"%d sessions each: %d of %d comparisons differ, in %d cells of %d; %g times as slow is found in %d", tt.sessions, different, tries, cells, 16*tries, tt.slower, found)
 	}
 }
 
-// A(τ) is of launches that measured both of its times: an hour that slows all cells
-// is not in it.
+// A(τ) is of launches that measured both of its times: an hour that slows all cells is not in it.
 func TestConcurrencyIsPaired(t *testing.T) {
 	m := session(rand.New(rand.NewPCG(9, 10)), "a", 1, 1)
 	for i := range m.File.Cells {
@@ -90,7 +88,7 @@ func TestConcurrencyIsPaired(t *testing.T) {
 		}
 	}
 	m.File.Cells[0].Setup = params.Isolated
-	p, _ := must.Get(Curves("a", m.File))[0].At(4)
+	p := at(&must.Get(Curves("a", m.File))[0], 4)
 	check.True(t, math.Abs(p.A.Center-1) <= 1e-9 && p.A.Width() <= 1e-9 && p.AReplicates.Launches() == 9, "A(4) = %v of %v, want exactly 1", p.A, p.AReplicates)
 }
 
@@ -122,8 +120,7 @@ func said(v *Verdict) string {
 }
 
 func TestVerdict(t *testing.T) {
-	r := rand.New(rand.NewPCG(11, 12))
-	brief := moved("a", 1, stay{60, 0.5, 1}, stay{240, 0.5, 1})
+	r, brief := rand.New(rand.NewPCG(11, 12)), moved("a", 1, stay{60, 0.5, 1}, stay{240, 0.5, 1})
 	for i := range brief.File.Cells {
 		c := &brief.File.Cells[i]
 		c.Samples = lists.Filter(c.Samples, func(s params.Sample) bool { return s.Launch < 5 })
@@ -170,14 +167,12 @@ var few = each(func(c *params.Cell) {
 func TestFleetOutliers(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	outliers := func(n int, slower float64) []Outlier {
-		var machines []Machine
-		for i := range n {
-			s := 1.
+		machines := lists.Map(lists.Indices(n), func(i int) Machine {
 			if i == 3 {
-				s = slower
+				return session(r, "node3", 1, slower)
 			}
-			machines = append(machines, session(r, fmt.Sprint("node", i), 1, s))
-		}
+			return session(r, fmt.Sprint("node", i), 1, 1)
+		})
 		return must.Get(NewOverview(lists.Map(machines, Reduce), Choice{})).Outliers
 	}
 	for _, n := range []int{10, 30} {
@@ -191,35 +186,31 @@ func TestFleetOutliers(t *testing.T) {
 				found++
 			}
 		}
-		if 20*wrong > tries || 10*found < 9*tries {
-			t.Errorf("%d machines: %d of %d fleets of alike ones have outliers, and one at half the speed is found in %d", n, wrong, tries, found)
-		}
+		check.True(t, 20*wrong <= tries && 10*found >= 9*tries,
+			"%d machines: %d of %d fleets of alike ones have outliers, and one at half the speed is found in %d", n, wrong, tries, found)
 	}
 	check.Empty(t, outliers(9, 2), "nine machines have outliers")
 }
 
-// A fleet without samples has no answer, and no all-clear; a machine without them is named. What
-// published tables lack by nature is no failure, and they are not tested beside too few machines that were
-// measured.
+// A fleet without samples has no answer, and no all-clear; a machine without them is named. What published tables
+// lack by nature is no failure, and they are not tested beside too few machines that were measured.
 func TestFleetUntested(t *testing.T) {
 	try := func(tested int, others func(*params.File), untested bool, want string, few int) { // others: of machines that are not tested
 		t.Helper()
-		var machines []Machine
-		for i := range Fleet + 1 {
+		machines := lists.Map(lists.Indices(Fleet+1), func(i int) Machine {
 			ns := map[int]float64{1: 1000, 2: 1500}
 			if i == 7 {
 				ns = map[int]float64{1: 3000, 2: 4500}
 			}
-			var change []func(*params.File)
+			m := machine(fmt.Sprint("node", i), ns)
 			if i >= tested {
-				change = append(change, others)
+				others(m.File)
 			}
-			machines = append(machines, machine(fmt.Sprint("node", i), ns, change...))
-		}
+			return m
+		})
 		o := must.Get(NewOverview(lists.Map(machines, Reduce), Choice{}))
-		if o.Untested() != untested || (len(o.Tables) == 0) != (few == len(machines)) || !strings.Contains(o.Conclusion(), want) {
-			t.Errorf("%d machines have samples: untested %v, %q", tested, o.Untested(), o.Conclusion())
-		}
+		check.True(t, o.Untested() == untested && (len(o.Tables) == 0) == (few == len(machines)) && strings.Contains(o.Conclusion(), want),
+			"%d machines have samples: untested %v, %q", tested, o.Untested(), o.Conclusion())
 		named := 0
 		for _, w := range o.Warnings {
 			if strings.Contains(w.What.Error(), "too few samples for an interval and are not tested") {
@@ -277,9 +268,8 @@ func TestPower(t *testing.T) {
 				}
 			}
 			says := fmt.Sprintf("%d sessions, drift %g, %d states, %g times as slow: %d of %d pairs differ, %d of %d cells", tt.sessions, tt.drift, len(tt.states), slower, found, pairs, differ, cells)
-			if t.Log(says); cells == 0 || slower > 1 && 5*found < 4*pairs || slower == 1 && (20*found > pairs || 20*differ > cells) {
-				t.Error(says)
-			}
+			t.Log(says)
+			check.True(t, cells != 0 && (slower <= 1 || 5*found >= 4*pairs) && (slower != 1 || 20*found <= pairs && 20*differ <= cells), "%v", says)
 		}
 	}
 }

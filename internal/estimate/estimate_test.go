@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"math"
 	"os"
@@ -16,7 +17,9 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
@@ -97,8 +100,7 @@ func exactly(ns float64) fit.Estimate {
 }
 
 func TestEstimate(t *testing.T) {
-	m := NewMachine("host", []*params.File{{}, simple()}, model.Choice{})
-	e := must.Get(m.Estimate(must.Get(ReadFile("testdata/kinds.toml"))))
+	e := must.Get(NewMachine("host", []*params.File{{}, simple()}, model.Choice{}).Estimate(must.Get(ReadFile("testdata/kinds.toml"))))
 	want := []float64{10 * 2 * 4096, math.Sqrt(20) * 4096, 2 * (1000 + 3000), 1e6 + 2000, 1e6 + 4<<20}
 	sum := 0.
 	for i, p := range e.Phases {
@@ -285,5 +287,68 @@ func TestPublishedFiles(t *testing.T) {
 		want := must.Get(params.Read(&written, name))
 		check.True(t, slices.EqualFunc(got.Cells, want.Cells, func(a, b params.Cell) bool { return a.Key == b.Key && a.Time.Center == b.Time.Center }),
 			"%s is not what the tables say: TAULOP_UPDATE=1 writes it", path)
+	}
+}
+
+// Both variants run on one rank and on four, which are oversubscribed on fewer CPUs.
+func TestRun(t *testing.T) {
+	m := surveytest.Machine(t, 1)
+	for _, c := range []Cannon{{N: 40, P: 1}, {N: 37, P: 4}} {
+		f := surveytest.Run(t, m, Survey, c)
+		check.Need(t, len(f.Cells) == 2, "%d cells, want 2", len(f.Cells))
+		// simple has no products, so there is no estimate.
+		check.Error(t, must.Err(c.Runs(f, NewMachine("host", []*params.File{simple()}, model.Choice{}))), "an estimate without parameters")
+		for i := range f.Cells {
+			f.Cells[i].Time = exactly(1e6)
+		}
+		runs := must.Get(c.Runs(f, NewMachine("host", []*params.File{sp.file(), multiplying()}, model.Choice{})))
+		for _, r := range runs {
+			want := r.Total.Center/1e6 - 1
+			check.True(t, r.Error == want && r.Ranks == c.P, "%+v: error %g of %s, want %g", c, r.Error, r.Variant, want)
+		}
+	}
+}
+
+// multiplying has the parameters of Cannon's multiplication that the SP's tables lack.
+func multiplying() *params.File {
+	f := &params.File{}
+	f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.AccessCell, Tau: 1, Bytes: 8 << 10}.Named("multiply-float64-1"), Time: exactly(1e3)})
+	for _, m := range []int{1 << 10, 1 << 20} {
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.PatternCell, Tau: 4, Bytes: m}.Named("permutation-1"), Time: exactly(float64(m))})
+	}
+	return f
+}
+
+// One wrong element of a product is found.
+func TestChecksProducts(t *testing.T) {
+	run := must.Get(Cannon{N: 24, P: 4}.lay(must.Get(surveytest.Machine(t, 1).Place(numa.Local, 4)), true, false))
+	defer run.close()
+	must.Get(run.once(context.Background()))
+	for at := range run.ranks[3].a {
+		a := &run.ranks[3].a[at]
+		*a++
+		contains.Error(t, run.check(run.ranks[3]), "cannot be trusted")
+		*a--
+	}
+}
+
+func TestCannonCheck(t *testing.T) {
+	for c, want := range map[Cannon]string{
+		{512, 1}: "", {8, 4}: "", {2048, 1024}: "", {7, 1}: "from 8 to 2048", {2049, 1}: "from 8 to 2048",
+		{512, 2}: "no square", {512, 0}: "no square", {512, -4}: "no square", {512, 1025}: "no square",
+	} {
+		contains.Error(t, c.Check(), want)
+		if want == "" {
+			c.Program(Plain)
+			c.Program(Transposed)
+		}
+	}
+}
+
+// The examples are the programs of Cannon.Program.
+func TestExamplesAreRun(t *testing.T) {
+	for file, variant := range map[string]string{"cannon.toml": Plain, "cannon-transposed.toml": Transposed} {
+		p, want := must.Get(ReadFile(filepath.Join(examples, file))), (Cannon{512, 1}).Program(variant)
+		check.True(t, p.Name == want.Name && p.Ranks == want.Ranks && slices.Equal(p.Phases, want.Phases), "%s is\n%+v, Cannon.Program\n%+v", file, *p, *want)
 	}
 }

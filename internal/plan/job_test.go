@@ -77,8 +77,7 @@ func TestConclude(t *testing.T) {
 	}
 	r := must.Get(m.Read(folder, openMPI(t)))
 	check.True(t, len(r.LeftOut) == 0 && len(r.Passes) == 6, "%+v, %d passes", r.LeftOut, len(r.Passes))
-	beyond := []Cell{{Collective: "bcast", P: 2, Bytes: 4096, Options: m.Cells[0].Options}}
-	concluded := m.Conclude(r, beyond)
+	concluded := m.Conclude(r, []Cell{{Collective: "bcast", P: 2, Bytes: 4096, Options: m.Cells[0].Options}})
 	for i, c := range concluded {
 		check.True(t, c.Setting.ID == 1 && c.Timed == (i < 2) && c.Gain.Lo > 0, "%+v", c)
 	}
@@ -163,8 +162,7 @@ func TestConcludeFromNeighbours(t *testing.T) {
 
 // Brute force times every setting, in as many passes as the budget allows.
 func TestMakeAll(t *testing.T) {
-	cells := lists.Map(small().Cells, func(w Work) Cell { return w.Cell })
-	m := Make(cells, openMPI(t), 1, "", nil, time.Minute, true, "")
+	m := Make(lists.Map(small().Cells, func(w Work) Cell { return w.Cell }), openMPI(t), 1, "", nil, time.Minute, true, "")
 	timings, of, _ := m.Timings()
 	check.True(t, timings == 6 && of == 2 && m.Passes >= 50 && m.Seconds <= 60, "%+v", m)
 }
@@ -179,8 +177,7 @@ func TestSuites(t *testing.T) {
 		names = append(names, l.Name)
 		want := "osu_bcast --iterations 100 --warmup 130 --message-size 1024:2048"
 		check.True(t, len(l.Lines) == 1 && l.Lines[0] == want, "%s: %q, want %s", l.Name, l.Lines, want)
-		check.True(t, l.Name != "P2-bcast=3:0:512" || slices.Contains(l.Environment, "OMPI_MCA_coll_tuned_bcast_algorithm_segmentsize=512"),
-			"%v", l.Environment)
+		check.True(t, l.Name != "P2-bcast=3:0:512" || slices.Contains(l.Environment, "OMPI_MCA_coll_tuned_bcast_algorithm_segmentsize=512"), "%v", l.Environment)
 	}
 	check.Slices(t, names, []string{"P2-bcast=own", "P2-bcast=1:0:0", "P2-bcast=3:0:512", "P2-bcast=own+UCX_RNDV_THRESH=8K"}, "names")
 	m.With = "imb"
@@ -226,8 +223,7 @@ func TestReadLeavesOut(t *testing.T) {
 		{head + "try\tbcast\town\t1024\ncrash\tbcast\town\t1024\n", "it crashed"},
 		{head + "time\tbcast\town\t2\t10", "cut off"},
 	} {
-		folder := fstest.MapFS{"results/x.tsv": {Data: []byte(tt.text)}}
-		r, err := small().Read(folder, openMPI(t))
+		r, err := small().Read(fstest.MapFS{"results/x.tsv": {Data: []byte(tt.text)}}, openMPI(t))
 		check.True(t, err == nil && len(r.LeftOut) == 1 && strings.Contains(r.LeftOut[0].Why, tt.why), "%q: %v %+v\nwant %s", tt.text, err, r, tt.why)
 	}
 	m := small()
@@ -252,8 +248,7 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, pass := range r.Passes {
 			for at, us := range pass {
-				check.Need(t, at[0] < len(m.Cells) && at[1] >= 0 && at[1] < len(m.Cells[at[0]].Options)+len(m.Components) && us > 0,
-					"%v takes %v", at, us)
+				check.Need(t, at[0] < len(m.Cells) && at[1] >= 0 && at[1] < len(m.Cells[at[0]].Options)+len(m.Components) && us > 0, "%v takes %v", at, us)
 			}
 		}
 		Rules(m.Conclude(r, nil), library, func(int) int { return 1 })
@@ -299,13 +294,11 @@ func cells(ps, ms []int, times ...float64) (all []Cell) {
 func cost(_ *Cell, o Option) float64 { return o.Seconds + 20e-6 }
 
 func TestPick(t *testing.T) {
-	ms := []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}
-	by := Picker{Most: 2, Cost: cost}
+	ms, by := []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}, Picker{Most: 2, Cost: cost}
 	far := by.Pick(cells([]int{8}, ms, 1, 9, 9))
 	check.True(t, far.Seconds == 0 && far.Expected <= 0.01, "what is certain is timed: %+v", far)
 	of := cells([]int{8}, ms, 1.1, 1, 1.05, 1.2, 1.3)
-	near := by.Pick(of)
-	timed := 0
+	near, timed := by.Pick(of), 0
 	for cell, options := range near.Timed {
 		if len(options) > 0 {
 			timed++

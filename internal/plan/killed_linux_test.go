@@ -64,8 +64,7 @@ func killed(t *testing.T, compiler []string, launcher string, points []string) {
 		crashes := strings.HasPrefix(point, "crash")
 		for range 2 {
 			state, text := run("KILL=" + point)
-			check.Need(t, crashes || state.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL,
-				"%s: the job was not killed: %v\n%s", point, state, text)
+			check.Need(t, crashes || state.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL, "%s: the job was not killed: %v\n%s", point, state, text)
 		}
 		state, text := run()
 		check.Need(t, state.Success() && strings.Contains(text, "all is timed"), "%s: %v\n%s", point, state, text)
