@@ -41,10 +41,8 @@ func TestSayOnce(t *testing.T) {
 		}}
 	var d document.Document
 	s.Say(&d, &params.File{})
-	var b strings.Builder
-	d.WriteText(&b)
-	contains.All(t, b.String(), "not measured: the others")
-	contains.None(t, b.String(), "Idle")
+	contains.All(t, must.Text(d.WriteText), "not measured: the others")
+	contains.None(t, must.Text(d.WriteText), "Idle")
 }
 
 func TestParseWith(t *testing.T) {

@@ -102,8 +102,7 @@ func TestChecksCatch(t *testing.T) {
 	for _, operation := range Operations[1:] {
 		for _, typ := range Types {
 			p := Pass{operation, typ, 100, 3}
-			w := p.work()
-			mem := make([]byte, p.Bytes())
+			w, mem := p.work(), make([]byte, p.Bytes())
 			w.Lay(mem, 0)
 			check.Error(t, w.Check(mem, 1), "%s: a missing pass is not detected", p.Variant())
 			w.Lay(mem, 0)
@@ -119,8 +118,7 @@ func TestChecksCatch(t *testing.T) {
 		for _, typ := range Types {
 			for _, stride := range []int{1, 3} {
 				p := Pass{operation, typ, 100_003, stride} // float32 rounds
-				w := p.work()
-				mem := make([]byte, p.Bytes())
+				w, mem := p.work(), make([]byte, p.Bytes())
 				w.Lay(mem, 0)
 				got := w.Pass(mem, 1)
 				check.True(t, got == w.Want && got != 0, "%s: found %g, want %g", p.Variant(), got, w.Want)
@@ -148,13 +146,10 @@ func TestLines(t *testing.T) {
 }
 
 func TestSized(t *testing.T) {
-	for _, tt := range []struct {
-		size, stride int
-		want         string
-	}{{7, 1, "smaller than one float64"}, {64, 9, "stride 9 is beyond"}, {64, 8, ""}} {
-		passes, err := Sized([]string{"read"}, []string{"float64"}, []int{tt.size}, []int{tt.stride})
-		contains.Error(t, err, tt.want)
-		check.True(t, err != nil || len(passes) == 1 && passes[0].N == 1, "%+v: %v", tt, passes)
+	for of, want := range map[[2]int]string{{7, 1}: "smaller than one float64", {64, 9}: "stride 9 is beyond", {64, 8}: ""} { // size and stride
+		passes, err := Sized([]string{"read"}, []string{"float64"}, []int{of[0]}, []int{of[1]})
+		contains.Error(t, err, want)
+		check.True(t, err != nil || len(passes) == 1 && passes[0].N == 1, "%v: %v", of, passes)
 	}
 }
 

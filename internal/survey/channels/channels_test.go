@@ -1,10 +1,13 @@
 package channels
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
 
@@ -18,19 +21,11 @@ func TestProfiled(t *testing.T) {
 		cell("node:T", 1, 64, 900), cell("same_l3:T", 1, 64, 100), cell("node:T", 1, 1, 800),
 		cell("node:gap", 2, 1, 50), cell("node:gap", 4, 1, 70), cell("node:other", 1, 1, 5),
 	})
-	want := []struct {
-		panel, line string
-		points      int
-	}{
-		{"a message alone", "node", 2}, {"a message alone", "same_l3", 1},
-		{"between two messages of a pair, τ pairs at once, node", "τ = 2", 1}, {"between two messages of a pair, τ pairs at once, node", "τ = 4", 1},
-		{"other, node", "τ = 1", 1},
-	}
-	check.Need(t, len(profiles) == len(want), "%d profiles, want %d", len(profiles), len(want))
-	for i, p := range profiles {
-		check.True(t, p.Panel == want[i].panel && p.Line == want[i].line && len(p.Points) == want[i].points,
-			"%q, %q with %d points, want %+v", p.Panel, p.Line, len(p.Points), want[i])
-	}
+	got := lists.Map(profiles, func(p view.Profile) string { return fmt.Sprintf("%s: %s: %d", p.Panel, p.Line, len(p.Points)) })
+	check.Slices(t, got, []string{
+		"a message alone: node: 2", "a message alone: same_l3: 1", "between two messages of a pair, τ pairs at once, node: τ = 2: 1",
+		"between two messages of a pair, τ pairs at once, node: τ = 4: 1", "other, node: τ = 1: 1",
+	}, "panels, lines and numbers of points")
 	p := profiles[0]
 	check.True(t, p.Points[0].X == 1 && p.Points[0].Y.Center == 800, "the first point is %+v", p.Points[0])
 }

@@ -1,8 +1,8 @@
 package cma
 
 import (
-	"bytes"
 	"flag"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -112,7 +112,5 @@ func TestTables(t *testing.T) {
 	add(params.Ping, 1, 65536, true, params.Copied, 16000)
 	add(params.Ping, 1, 0, false, params.Rewritten, 110)
 	add(params.Bcast, 2, 1024, false, params.Rewritten, 2004)
-	var b bytes.Buffer
-	view.WriteTables(&b, Tables(f))
-	check.Golden(t, strings.TrimSpace(b.String())+"\n", "tables.txt")
+	check.Golden(t, strings.TrimSpace(must.Text(func(w io.Writer) { view.WriteTables(w, Tables(f)) }))+"\n", "tables.txt")
 }

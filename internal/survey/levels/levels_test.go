@@ -31,8 +31,7 @@ func walksWithin(t *testing.T, l Level) {
 	for _, size := range append([]int{1, 100}, CopySizes...) {
 		n := l.walk(size)
 		check.True(t, n != 0 || !l.cache() || size*2 > l.Most || size < 64 || l.Least > l.Most, "%s does not take messages of %d bytes", l.Name, size)
-		check.True(t, n <= 0 || n >= size && n%64 == 0 && n >= l.Least && (!l.cache() || n <= l.Most),
-			"%s: messages of %d bytes walk through %d", l.Name, size, n)
+		check.True(t, n <= 0 || n >= size && n%64 == 0 && n >= l.Least && (!l.cache() || n <= l.Most), "%s: messages of %d bytes walk through %d", l.Name, size, n)
 	}
 }
 
@@ -121,8 +120,7 @@ func TestSnapshots(t *testing.T) {
 				memory := false
 				for i, l := range levels {
 					memory = memory || l.Name == Memory
-					check.True(t, (!l.cache() || l.Least <= l.Most && 4*l.Most <= l.Cache) && (i <= 0 || l.Least >= levels[i-1].Least),
-						"τ = %d: %+v", tau, levels)
+					check.True(t, (!l.cache() || l.Least <= l.Most && 4*l.Most <= l.Cache) && (i <= 0 || l.Least >= levels[i-1].Least), "τ = %d: %+v", tau, levels)
 					walksWithin(t, l)
 				}
 				check.True(t, memory, "τ = %d: no memory in %+v", tau, levels)

@@ -82,8 +82,7 @@ func TestCells(t *testing.T) {
 	m.Nodes = append(m.Nodes, numa.Node{ID: 1, MemoryBytes: 1 << 30, FreeBytes: 1 << 10})
 	r := request(t, m, nil, Levels...)
 	check.True(t, r.ChainBytes >= 1<<20, "with a full node: %+v", r)
-	_, _, err := NewRequest(machine(2), []int{0, 2}, Levels, setups.ArenaCaches)
-	check.True(t, err != nil, "a CPU that does not exist is accepted")
+	check.Error(t, must.Err2(NewRequest(machine(2), []int{0, 2}, Levels, setups.ArenaCaches)), "a CPU that does not exist is accepted")
 	for _, v := range []string{"", "read", "read-", "read-101", "read--1", "read-05", "write-5", "rate-rate-read-5"} {
 		_, ok := (params.Key{Kind: params.LoadedCell}.Named(v)).Variant.(params.Load)
 		check.True(t, !ok, "%q is a variant", v)
@@ -113,12 +112,8 @@ func invented() *params.File {
 }
 
 func TestWrite(t *testing.T) {
-	var b strings.Builder
-	view.WriteTables(&b, Tables(invented()))
-	check.Golden(t, b.String(), "tables.txt")
-	b.Reset()
-	view.WriteTables(&b, Tables(&params.File{}))
-	check.Equal(t, b.String(), "", "tables of nothing")
+	check.Golden(t, must.Text(func(w io.Writer) { view.WriteTables(w, Tables(invented())) }), "tables.txt")
+	check.Empty(t, Tables(&params.File{}), "tables of nothing")
 }
 
 // The text claims no more than intervals allow.
@@ -152,15 +147,12 @@ func TestMoving(t *testing.T) {
 	s := surveytest.Simulate(surveytest.Simulated{Machine: m, Latency: 60, Far: 1, PerByte: 0.05, Noise: 0.02, Between: 300 * time.Millisecond,
 		States: []surveytest.State{{Flag: 60, Times: 1, Lasts: 300 * time.Millisecond}, {Flag: 240, Times: 4, Lasts: 200 * time.Millisecond}},
 		Cost:   func(setups.Work) float64 { return 100 }}, 3)
-	f := &params.File{Format: params.Format, Version: params.Version}
-	r := request(t, m, nil, 0)
+	f, r := &params.File{Format: params.Format, Version: params.Version}, request(t, m, nil, 0)
 	r.ChainBytes = 1 << 16 // which is laid out in each launch
 	x := &engine.Experiment{File: f, Time: time.Hour, Launches: 100, Start: s.Start(), Seed: 1}
 	must.Get(survey.Add(x, Survey, r, m))
 	must.Do(x.Run(t.Context()))
-	var b strings.Builder
-	view.WriteTables(&b, Tables(f))
-	contains.All(t, b.String(), "4 cores read memory\n", "4 cores read memory; flag ", "4 cores read memory; flag 2", "% of the time\n")
+	contains.All(t, must.Text(func(w io.Writer) { view.WriteTables(w, Tables(f)) }), "4 cores read memory\n", "4 cores read memory; flag ", "4 cores read memory; flag 2", "% of the time\n")
 	check.Equal(t, len(Tables(f)), 3, "tables")
 }
 

@@ -220,22 +220,18 @@ func TestMeasures(t *testing.T) {
 	check.True(t, one > 0 && two > 0, "L(1M,1) = %g, L(1M,2) = %g", one, two)
 	tam, err := f.Tam("")
 	check.True(t, err == nil && tam.Packet == min(run.Segment, mostPacket) && tam.Send.At(1) > 0 && tam.SendGap.At(1000) > 0, "%+v, %v", tam, err)
-	var text strings.Builder
-	view.WriteTables(&text, Tables(f))
+	text := "\n" + must.Text(func(w io.Writer) { view.WriteTables(w, Tables(f)) })
 	for _, want := range []string{"L(m,2) of lo: 2 messages at once", "o = ", "\nfarther ", "O_r(m)", "B_L is "} {
-		check.True(t, strings.Contains("\n"+text.String(), want) || want == "B_L is " && tam.Buffer <= 0, "tables lack %q:\n%s", want, &text)
+		check.True(t, strings.Contains(text, want) || want == "B_L is " && tam.Buffer <= 0, "tables lack %q:\n%s", want, text)
 	}
 }
 
 // A chart has a line for each τ.
 func TestProfiles(t *testing.T) {
-	var cells []params.Cell
-	for _, tau := range []int{1, 2} {
-		for _, parameter := range []string{params.NetTransfer, params.NetOverhead} {
-			cells = append(cells, params.Cell{Key: params.Key{Kind: params.NetCell, Tau: tau, Bytes: 8, Variant: params.Parameter{Of: "lo", Name: parameter}}, Time: fit.Estimate{Center: 5}})
-		}
+	cell := func(tau int, parameter string) params.Cell {
+		return params.Cell{Key: params.Key{Kind: params.NetCell, Tau: tau, Bytes: 8, Variant: params.Parameter{Of: "lo", Name: parameter}}, Time: fit.Estimate{Center: 5}}
 	}
-	lines := Survey.Drawing.Profiles(cells)
+	lines := Survey.Drawing.Profiles([]params.Cell{cell(1, params.NetTransfer), cell(1, params.NetOverhead), cell(2, params.NetTransfer), cell(2, params.NetOverhead)})
 	check.True(t, len(lines) == 2 && lines[0].Line == "τ = 1" && lines[1].Line == "τ = 2" && lines[0].Time == "L(m,τ)", "%+v", lines)
 }
 
@@ -247,9 +243,8 @@ func TestTablesOfZero(t *testing.T) {
 	}
 	const note = "where L is 0, o already contains the whole way"
 	for _, want := range []bool{true, false} {
-		var text strings.Builder
-		view.WriteTables(&text, Tables(f))
-		check.Equal(t, strings.Contains(text.String(), note), want, "%q is in\n%s", note, &text)
+		text := must.Text(func(w io.Writer) { view.WriteTables(w, Tables(f)) })
+		check.Equal(t, strings.Contains(text, note), want, "%q is in\n%s", note, text)
 		f.Cells[0].Time.Center = 3
 	}
 }
@@ -298,9 +293,7 @@ func TestWhy(t *testing.T) {
 func TestNobodyThere(t *testing.T) {
 	needsLoopback(t)
 	free := must.Get(net.Listen("tcp", "127.0.0.1:0"))
-	address := free.Addr().String()
-	// It queues connections and never answers, like a stopped process.
-	silent := Target{"silent", address}
+	silent := Target{"silent", free.Addr().String()} // It queues connections and never answers, like a stopped process.
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	check.Error(t, must.Err(Begin(ctx, []Target{silent}, secret, time.Minute)), "a host that says nothing takes part")

@@ -2,6 +2,7 @@ package pairs
 
 import (
 	"context"
+	"io"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
@@ -17,6 +19,7 @@ import (
 	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
@@ -33,9 +36,7 @@ func found(t *testing.T, f *params.File) (sets []string) {
 	p := must.Get(f.Pairs())
 	for _, g := range FindGroups(p, f.Provenance.Levels) {
 		check.Equal(t, g.Level, "same node", "Level")
-		for _, s := range g.Groups {
-			sets = append(sets, s.String())
-		}
+		sets = append(sets, lists.Map(g.Groups, numa.CPUSet.String)...)
 	}
 	return sets
 }
@@ -165,17 +166,14 @@ func TestMoving(t *testing.T) {
 		check.Need(t, len(pair.States) == 2 && math.Abs(pair.States[0].Share-put[0]) <= 0.1, "%+v, put in shares of %.2f", pair, put)
 		mean := 0.
 		for i, of := range pair.States {
-			want := s.Latency * s.States[i].Times
-			got := of.Times[0]
+			want, got := s.Latency*s.States[i].Times, of.Times[0]
 			check.True(t, math.Abs(got.Center/want-1) <= 0.03 && got.Known() && math.Abs(of.NS/s.States[i].Flag-1) <= 0.03,
 				"%d-%d takes %v in %+v, put in %g", pair.From, pair.To, got, of.State, want)
 			mean += of.Share * of.Times[0].Center
 		}
 		check.Near(t, pair.Times[0].Center/mean, 1, 1e-9, "%v by the mean of %+v", pair.Times[0], pair.States)
 	}
-	var b strings.Builder
-	view.WriteTables(&b, Tables(f))
-	contains.All(t, b.String(), "states of pairs, told apart by what a flag takes", " 0-1 ", " 0-2 ", " 1-2 ")
+	contains.All(t, must.Text(func(w io.Writer) { view.WriteTables(w, Tables(f)) }), "states of pairs, told apart by what a flag takes", " 0-1 ", " 0-2 ", " 1-2 ")
 }
 
 // Two states of pairs are no two groups of CPUs, whether or not samples suffice to tell the states.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -29,11 +28,8 @@ import (
 )
 
 func pair(level, a, b int, ns ...float64) params.Pair {
-	p := params.Pair{From: a, To: b, Level: level}
-	for _, v := range ns {
-		p.Times = append(p.Times, fit.Estimate{Center: v, Lo: v * 0.99, Hi: v * 1.01, N: 6})
-	}
-	return p
+	times := lists.Map(ns, func(v float64) fit.Estimate { return fit.Estimate{Center: v, Lo: v * 0.99, Hi: v * 1.01, N: 6} })
+	return params.Pair{From: a, To: b, Level: level, Times: times}
 }
 
 // Only the pair with 90 ns is slow where the others of its level take 50 to 52 ns.
@@ -99,8 +95,7 @@ func TestCells(t *testing.T) {
 	cells, warnings, err := (Request{CPUs: []int{0}, Sizes: []int{0}}).Cells(nil)
 	check.True(t, len(cells) == 0 && len(warnings) == 1 && err == nil, "one CPU: %d cells, %v, %v", len(cells), warnings, err)
 	cells, _, err = (Request{CPUs: []int{0, 2, 4, 6}, Sizes: []int{0, 64}}).Cells(machine(1, 8))
-	check.True(t, err == nil && len(cells) == 6*2 && cells[0].VariantName() == "0-2" && !cells[0].Once,
-		"4 CPUs: %d cells, %v, %v", len(cells), cells[0], err)
+	check.True(t, err == nil && len(cells) == 6*2 && cells[0].VariantName() == "0-2" && !cells[0].Once, "4 CPUs: %d cells, %v, %v", len(cells), cells[0], err)
 }
 
 // The errors for one allowed CPU, and for two of one core, have a remedy.
@@ -119,8 +114,7 @@ func TestChosen(t *testing.T) {
 // Two CPUs of one node have memory on their node or another one; CPUs of two nodes on the writer's,
 // the reader's, or a third one, the farthest from both. A node without memory is no home.
 func TestHomes(t *testing.T) {
-	two, four := machine(2, 2), machine(4, 2)
-	bare := machine(3, 2)
+	two, four, bare := machine(2, 2), machine(4, 2), machine(3, 2)
 	bare.Nodes[2].MemoryBytes = 0
 	for _, tt := range []struct {
 		m    *numa.Machine
@@ -236,11 +230,7 @@ func TestManyCores(t *testing.T) {
 // fileOf is a file of n CPUs of one level, or also in groups of `closer` CPUs of another level. ns gives the
 // times of pairs.
 func fileOf(n, closer int, near, far string, sizes []int, ns func(a, b, m int) float64) *params.File {
-	f := &params.File{Format: params.Format, Version: params.Version}
-	all := make(numa.CPUSet, n)
-	for i := range all {
-		all[i] = i
-	}
+	f, all := &params.File{Format: params.Format, Version: params.Version}, numa.CPUSet(lists.Indices(n))
 	if closer > 1 {
 		f.Provenance.Levels = numa.Levels{{Name: near, Groups: slices.Collect(slices.Chunk(all, closer))}}
 	}
@@ -276,9 +266,7 @@ func pairsOf(n int) *params.File {
 // Columns are aligned, bandwidths are 8192/500 = 16.4 and 8192/1600 = 5.12 GB/s, and the slow pair's
 // score is (120 − 50)/(1 % of 50) = 140.
 func TestPairsText(t *testing.T) {
-	var b strings.Builder
-	saidOf(&b, pairsOf(8))
-	check.Golden(t, b.String(), "pairs.txt")
+	check.Golden(t, saidOf(pairsOf(8)), "pairs.txt")
 	contains.All(t, string(must.Get(json.Marshal(NewDocument(pairsOf(8))))), `"z":140`)
 }
 
@@ -300,9 +288,7 @@ func TestPairsOfHomes(t *testing.T) {
 			f.Cells = append(f.Cells, far)
 		}
 	}
-	var b strings.Builder
-	saidOf(&b, f)
-	check.Golden(t, b.String(), "homes.txt")
+	check.Golden(t, saidOf(f), "homes.txt")
 	contains.All(t, string(must.Get(json.Marshal(NewDocument(f)))), `"other_homes":[{"home":"reader"`)
 	all, err := Matrices(f)
 	ends := view.Ends(all)
@@ -313,17 +299,14 @@ func TestPairsOfHomes(t *testing.T) {
 // Beyond 16 CPUs there is no matrix, only the summary.
 func TestPairsOfMany(t *testing.T) {
 	for _, n := range []int{view.MatrixNames, view.MatrixNames + 1, 64} {
-		var b strings.Builder
-		saidOf(&b, pairsOf(n))
-		small := n <= view.MatrixNames
-		lines := strings.Count(b.String(), "\n")
-		check.True(t, strings.Contains(b.String(), "bandwidth of") == small && (small || lines <= 20), "%d CPUs:\n%s", n, b.String())
+		text, small := saidOf(pairsOf(n)), n <= view.MatrixNames
+		check.True(t, strings.Contains(text, "bandwidth of") == small && (small || strings.Count(text, "\n") <= 20), "%d CPUs:\n%s", n, text)
 	}
 }
 
 // saidOf is the survey's text of a file.
-func saidOf(w io.Writer, f *params.File) {
+func saidOf(f *params.File) string {
 	var d document.Document
 	Survey.Say(&d, f)
-	d.WriteText(w)
+	return must.Text(d.WriteText)
 }

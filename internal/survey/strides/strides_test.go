@@ -1,9 +1,11 @@
 package strides
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
@@ -22,26 +24,18 @@ func TestPackRows(t *testing.T) {
 		packed("4K8S-L3", 4096, false, 1778), packed("4K4S-L3", 4096, false, 1039), packed("4K4S", 4096, false, 25), packed("4K8S", 4096, false, 300),
 		packed("4K8S", 4096, true, 900), packed("16K8S-L3", 16384, false, 5174), packed("9Q-L3", 9, false, 1),
 	})
-	check.Need(t, len(rows) == 6, "%d rows: %+v", len(rows), rows)
-	for i, want := range []struct {
-		notation, level string
-		off             bool
-		contiguous, l   float64 // 0: unknown
-	}{
-		{"4K4S", "", false, 25, 0}, {"4K8S", "", false, 25, 0},
-		{"4K4S", "L3", false, 1039, 0}, {"4K8S", "L3", false, 1039, 739}, {"16K8S", "L3", false, 0, 0},
-		{"4K8S", "", true, 0, 0},
-	} {
-		r := rows[i]
-		value := func(e *fit.Estimate) float64 {
-			if e == nil {
-				return 0
-			}
-			return e.Center
+	value := func(e *fit.Estimate) float64 { // 0: unknown
+		if e == nil {
+			return 0
 		}
-		check.True(t, r.Message.String() == want.notation && r.Level == want.level && r.OffCache == want.off && value(r.Contiguous) == want.contiguous && value(r.Latency) == want.l,
-			"row %d: %+v, want %+v", i, r, want)
+		return e.Center
 	}
+	got := lists.Map(rows, func(r PackRow) string {
+		return fmt.Sprintf("%s %q %v %g %g", r.Message, r.Level, r.OffCache, value(r.Contiguous), value(r.Latency))
+	})
+	check.Slices(t, got, []string{
+		`4K4S "" false 25 0`, `4K8S "" false 25 0`, `4K4S "L3" false 1039 0`, `4K8S "L3" false 1039 739`, `16K8S "L3" false 0 0`, `4K8S "" true 0 0`,
+	}, "messages, levels, off cache, contiguous and latencies")
 }
 
 // The messages of mlognp-2009, contiguous ones included. Invalid messages are rejected.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
@@ -35,17 +37,14 @@ func TestKeys(t *testing.T) {
 	p := params.Plan{Setups: []string{"ring", "ping", "sendrecv"}, Policies: []numa.Policy{numa.Local, numa.Spread}, Sizes: Sizes,
 		Taus: []int{1, 2, 3}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false, true}}
 	ks := Keys(p, 4)
-	seen := make(map[params.Key]bool)
-	count := make(map[params.Kind]int)
+	seen, count := make(map[params.Key]bool), make(map[params.Kind]int)
 	for _, k := range ks {
 		check.True(t, !seen[k], "twice: %+v", k)
 		seen[k] = true
 		count[k.Kind]++
 		tr, times, err := trial(p, k)
-		if err != nil || times < 1 || tr.Segments < 1 || tr.K < 1 ||
-			tr.Bytes > tr.K*tr.SegmentBytes || tr.Bytes <= (tr.K-1)*tr.SegmentBytes && k.Bytes > 0 {
-			t.Errorf("%+v: trial %+v, %g times, %v", k, tr, times, err)
-		}
+		check.True(t, err == nil && times >= 1 && tr.Segments >= 1 && tr.K >= 1 && tr.Bytes <= tr.K*tr.SegmentBytes && (tr.Bytes > (tr.K-1)*tr.SegmentBytes || k.Bytes <= 0),
+			"%+v: trial %+v, %g times, %v", k, tr, times, err)
 	}
 	// Two placements, two states of the cache, 34 sizes: ring at three τ, ping at one, sendrecv at two,
 	// isolated; copies of both kinds at three τ. γ has no longest two sizes, all others for three
@@ -62,18 +61,14 @@ func TestKeys(t *testing.T) {
 		check.Equal(t, count[kind], want, "cells of kind %s", kind)
 	}
 	asked := p
-	for _, o := range reduce.Published {
-		asked.Operators = append(asked.Operators, o.Name)
-	}
+	asked.Operators = lists.Map(reduce.Published, func(o reduce.Operator) string { return o.Name })
 	check.Equal(t, len(Keys(asked, 4))-len(ks), 3*(15*22-3), "cells more with all sizes of all operators") // without the scalar operator
 	// Messages and exchanges need two CPUs, and sendrecv of τ = 1 takes the place of isolated.
 	check.Equal(t, len(Keys(p, 1)), len(ks)-2*2*2*8-2, "cells on one CPU")
-	var sizes []int
-	for _, k := range ks {
-		if k.Kind == params.MessageCell && k.Placement == numa.Local && !k.OffCache {
-			sizes = append(sizes, k.Bytes)
-		}
-	}
+	messages := lists.Filter(ks, func(k params.Key) bool {
+		return k.Kind == params.MessageCell && k.Placement == numa.Local && !k.OffCache
+	})
+	sizes := lists.Map(messages, func(k params.Key) int { return k.Bytes })
 	check.Slices(t, sizes, []int{1, 256, 1536, 4096, 8192, 12288, 24576, 65536}, "sizes of messages")
 	// Ring, ping and sendrecv have all sizes again for four and eight segments, and sizes beyond 8 KB for
 	// segments of 32 KB, as isolated has.
@@ -95,14 +90,9 @@ func TestOperators(t *testing.T) {
 		{[]string{"SUM_F", "any", "SUM_L"}, []string{"SUM_F 4", "SUM_F 64", "SUM_L 8", "SUM_L 64"}},
 	} {
 		p.Operators = tt.chosen
-		var got []string
-		for _, k := range Keys(p, 1) {
-			if k.Kind == params.GammaCell {
-				got = append(got, fmt.Sprint(k.Operator, " ", k.Bytes))
-			}
-		}
-		check.True(t, (tt.chosen != nil || len(got) == 2*19) && slices.Equal(got[:4], tt.want),
-			"operators %q: %d cells, %q", tt.chosen, len(got), got)
+		gammas := lists.Filter(Keys(p, 1), func(k params.Key) bool { return k.Kind == params.GammaCell })
+		got := lists.Map(gammas, func(k params.Key) string { return fmt.Sprint(k.Operator, " ", k.Bytes) })
+		check.True(t, (tt.chosen != nil || len(got) == 2*19) && slices.Equal(got[:4], tt.want), "operators %q: %d cells, %q", tt.chosen, len(got), got)
 	}
 }
 
@@ -116,8 +106,7 @@ func TestSurvey(t *testing.T) {
 	for _, c := range f.Cells {
 		// Ranks' times are less an empty round's, which may be as long on a busy machine.
 		check.True(t, c.Time.Center > 0 || ranked(c.Key) && c.Time.Center == 0, "%v takes %v", c.Key, c.Time)
-		check.True(t, c.Kind != params.TransferCell || c.Bytes != 20000 || c.K == 3 && c.Transfers == 2,
-			"%+v: k = %d, %d transfers", c.Key, c.K, c.Transfers)
+		check.True(t, c.Kind != params.TransferCell || c.Bytes != 20000 || c.K == 3 && c.Transfers == 2, "%+v: k = %d, %d transfers", c.Key, c.K, c.Transfers)
 	}
 }
 
@@ -127,10 +116,7 @@ func TestTiers(t *testing.T) {
 	cells, _, err := Request{params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{1, 64, 1024, 8192},
 		Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}}}.Cells(m)
 	must.Do(err)
-	tier := make(map[string]int)
-	for _, c := range cells {
-		tier[fmt.Sprint(c.Kind, c.Bytes, c.Operator)] = c.Tier
-	}
+	tier := lists.ToMap(cells, func(c engine.Cell) (string, int) { return fmt.Sprint(c.Kind, c.Bytes, c.Operator), c.Tier })
 	check.Equal(t, tier["transfer8192"], tier["null0"], "tiers of segments and y")
 	check.Equal(t, tier["overhead0"], tier["null0"], "tiers of o and y")
 	order := []string{"null0", "transfer1", "copy64", "gamma64SUM_I", "gamma64SUM_R", "gamma64MAX_R", "gamma64MAX_I", "gamma64MAXLOC_R"}
@@ -208,25 +194,16 @@ func TestHolds(t *testing.T) {
 	try(func(p *params.Plan) { p.Taus = []int{1 << 40} }, "at most")
 }
 
-func policiesOf(m *numa.Machine) string {
-	return strings.Trim(fmt.Sprint(Policies(m)), "[]")
-}
-
 // One placement for each distinct level, for any number of equal nodes.
 func TestPolicies(t *testing.T) {
-	try := func(shape [4]int, want string) { // shape: packages, nodes, complexes, cores
-		t.Helper()
-		check.Equal(t, policiesOf(numatest.EPYC(shape[0], shape[1], shape[2], shape[3], 2)), want, "%v", shape)
+	for shape, want := range map[[4]int]string{ // packages, nodes, complexes, cores
+		{1, 1, 1, 2}: "local", {1, 1, 1, 1}: "local", {2, 1, 1, 4}: "local spread remote", {1, 4, 1, 4}: "local spread remote",
+		{1, 1, 8, 8}: "local across-l3", {1, 1, 16, 4}: "local across-l3", {2, 1, 8, 8}: "local across-l3 spread",
+		{2, 4, 2, 8}: "local across-l3 across-nodes across-packages", {2, 4, 1, 8}: "local across-nodes across-packages",
+	} {
+		policies := Policies(numatest.EPYC(shape[0], shape[1], shape[2], shape[3], 2))
+		check.Equal(t, strings.Trim(fmt.Sprint(policies), "[]"), want, "%v", shape)
 	}
-	try([4]int{1, 1, 1, 2}, "local")
-	try([4]int{1, 1, 1, 1}, "local")
-	try([4]int{2, 1, 1, 4}, "local spread remote")
-	try([4]int{1, 4, 1, 4}, "local spread remote")
-	try([4]int{1, 1, 8, 8}, "local across-l3")
-	try([4]int{1, 1, 16, 4}, "local across-l3")
-	try([4]int{2, 1, 8, 8}, "local across-l3 spread")
-	try([4]int{2, 4, 2, 8}, "local across-l3 across-nodes across-packages")
-	try([4]int{2, 4, 1, 8}, "local across-nodes across-packages")
 }
 
 // Eight equal nodes have the cells of two, and launches begin at each in turn, except at nodes without
