@@ -83,9 +83,8 @@ func TestAdvice(t *testing.T) {
 		check.Equal(t, usagef("a.json: %v", fmt.Errorf("nothing: %w", a.of)).Error(), fmt.Sprintf("a.json: nothing: %v (%s)", a.of, a.flags), "advice at the end")
 		check.Equal(t, usagef("%v", fmt.Errorf("nothing: %w; name a file", a.of)).Error(), fmt.Sprintf("nothing: %v (%s); name a file", a.of, a.flags), "advice before the end")
 		for _, word := range strings.Fields(a.flags) {
-			if flag, is := strings.CutPrefix(strings.Trim(word, ",;"), "-"); is && !flags[flag] {
-				t.Errorf("%q: no command has -%s", a.flags, flag)
-			}
+			flag, is := strings.CutPrefix(strings.Trim(word, ",;"), "-")
+			check.True(t, !is || flags[flag], "%q: no command has -%s", a.flags, flag)
 		}
 	}
 }
@@ -145,9 +144,7 @@ func TestManualAndCompletion(t *testing.T) {
 		contains.All(t, synopsis, want)
 	}
 	for _, c := range commands {
-		if len(c.settings()) == 0 && !slices.Contains([]string{"help", "version", "man", "completion"}, c.name) {
-			t.Errorf("%q has nothing to say of itself", c.name)
-		}
+		check.True(t, len(c.settings()) != 0 || slices.Contains([]string{"help", "version", "man", "completion"}, c.name), "%q has nothing to say of itself", c.name)
 		for _, m := range c.all() {
 			contains.All(t, manual, `.SH "`+roff(strings.ToUpper(m.called()))+`"`)
 			line := append(strings.Fields(m.name), "-")
@@ -186,9 +183,8 @@ func TestManualAndCompletion(t *testing.T) {
 		}
 		cmd := exec.Command(words[0], words[1:]...)
 		cmd.Stdin = strings.NewReader(text)
-		if said, err := cmd.CombinedOutput(); err != nil || len(said) > 0 {
-			t.Errorf("%s: %v, %s", line, err, said)
-		}
+		said, err := cmd.CombinedOutput()
+		check.True(t, err == nil && len(said) == 0, "%s: %v, %s", line, err, said)
 	}
 }
 
@@ -223,9 +219,9 @@ func TestBashCompletes(t *testing.T) {
 	} {
 		cmd := exec.Command("bash", "-c", script+fmt.Sprintf("\nCOMP_LINE=%q COMP_POINT=%d; _taulop; echo \"${COMPREPLY[*]}\"", line, len(line)))
 		said, err := cmd.CombinedOutput()
-		if got := strings.Fields(string(said)); err != nil || want == "" && len(got) > 0 || want != "" && !slices.Contains(got, strings.Fields(want)[0]) {
-			t.Errorf("%q: %v, %q; want %q", line, err, said, want)
-		}
+		got := strings.Fields(string(said))
+		check.True(t, err == nil && (want != "" || len(got) == 0) && (want == "" || slices.Contains(got, strings.Fields(want)[0])),
+			"%q: %v, %q; want %q", line, err, said, want)
 	}
 }
 

@@ -71,12 +71,9 @@ func shortened(line, command string) string {
 // print the same. TAULOP_UPDATE=1 rewrites the pages.
 func TestTaskPages(t *testing.T) {
 	pages, err := filepath.Glob(docs + "/tasks/*.md")
-	if err != nil || len(pages) < 6 { // compare, predict, tune, check, figure and go
-		t.Fatalf("%d pages, %v", len(pages), err)
-	}
+	check.Need(t, err == nil && len(pages) >= 6, "%d pages, %v", len(pages), err) // compare, predict, tune, check, figure and go
 	pages = append(pages, docs+"/estimate.md")
-	data := must.Get(filepath.Abs(docs + "/tasks/data"))
-	program := build(t)
+	data, program := must.Get(filepath.Abs(docs+"/tasks/data")), build(t)
 	var measured sync.Map // commands, whatever their files are called
 	for _, path := range pages {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".md"), func(t *testing.T) {
@@ -86,8 +83,7 @@ func TestTaskPages(t *testing.T) {
 			must.Do(os.CopyFS(dir, os.DirFS(docs+"/programs")))
 			for _, c := range consoles(page) {
 				first, _, _ := strings.Cut(strings.TrimPrefix(c.line, "taulop "), " ")
-				command := lookup(first)
-				writes := written.FindAllStringSubmatch(c.line, -1)
+				command, writes := lookup(first), written.FindAllStringSubmatch(c.line, -1)
 				if command != nil && command.mode(strings.Fields(c.line)).measures {
 					known := len(writes) > 0
 					for _, w := range writes {
@@ -95,8 +91,7 @@ func TestTaskPages(t *testing.T) {
 						known = known && err == nil
 					}
 					skip.If(t, testing.Short() && !known, "what follows needs measurements")
-					alike := written.ReplaceAllString(c.line, "")
-					_, before := measured.LoadOrStore(alike, true)
+					_, before := measured.LoadOrStore(written.ReplaceAllString(c.line, ""), true)
 					if !testing.Short() && !(known && before) && !measureShown(t, program, dir, c.line, *command) && !known && len(writes) > 0 {
 						t.Skip("what follows needs what was not measured")
 					}
@@ -109,9 +104,7 @@ func TestTaskPages(t *testing.T) {
 					out, errOut, err := shell(t, program, dir, c.line)
 					check.Need(t, err == nil, "%s: %v\n%s%s", c.line, err, out, errOut)
 					out = regexp.MustCompile(`\s+`+regexp.QuoteMeta(dir)).ReplaceAllString(out, " /home/you") // however long it is
-					if out != c.output && os.Getenv("TAULOP_UPDATE") == "" {
-						t.Errorf("%s: %s shows\n%s\nand it prints\n%s", path, c.line, c.output, out)
-					}
+					check.True(t, out == c.output || os.Getenv("TAULOP_UPDATE") != "", "%s: %s shows\n%s\nand it prints\n%s", path, c.line, c.output, out)
 					page = strings.Replace(page, "$ "+c.line+c.output, "$ "+c.line+out, 1)
 				}
 				for _, w := range writes {
@@ -210,9 +203,8 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 		}
 		prose := fenced.ReplaceAllString(page, "")
 		for _, s := range span.FindAllStringSubmatch(prose, -1) {
-			if f := flagWord.FindStringSubmatch(strings.Fields(s[1] + " .")[0]); f != nil && !hasFlag(any, f[1]) {
-				t.Errorf("%s: no command has the flag of `%s`", path, s[1])
-			}
+			f := flagWord.FindStringSubmatch(strings.Fields(s[1] + " .")[0])
+			check.True(t, f == nil || hasFlag(any, f[1]), "%s: no command has the flag of `%s`", path, s[1])
 		}
 		for _, line := range commandLines(page, prose) {
 			found += checkCommands(t, path, line)
@@ -269,9 +261,8 @@ func checkCommands(t *testing.T, path, line string) (found int) {
 		for _, word := range words {
 			word, _, _ = strings.Cut(word, "=")
 			word = strings.TrimRight(word, ",.`")
-			if f := flagWord.FindStringSubmatch(word); f != nil && !hasFlag(flagsOf()[name], f[1]) {
-				t.Errorf("%s: taulop %s has no flag %s, in %q", path, name, word, line)
-			}
+			f := flagWord.FindStringSubmatch(word)
+			check.True(t, f == nil || hasFlag(flagsOf()[name], f[1]), "%s: taulop %s has no flag %s, in %q", path, name, word, line)
 		}
 	}
 	return found

@@ -70,9 +70,7 @@ func TestTerminal(t *testing.T) {
 		text := shown()
 		at, found := unsafe(text)
 		check.True(t, !found && text != "", "%q: %.40q", line, text[max(0, at-20):])
-		if line[1] == "-json" && !json.Valid([]byte(text)) {
-			t.Errorf("%q: no JSON: %.80q", line, text)
-		}
+		check.True(t, line[1] != "-json" || json.Valid([]byte(text)), "%q: no JSON: %.80q", line, text)
 	}
 }
 

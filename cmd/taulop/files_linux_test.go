@@ -81,9 +81,8 @@ func TestUnwrittenIsPrinted(t *testing.T) {
 				args[i] = strings.Replace(word, "OUT", dir+"/out", 1)
 			}
 			out, errOut, err := run(t, args...)
-			if exitStatus(err) != 1 || !errors.Is(err, syscall.ENOSPC) || !strings.HasPrefix(out, words[0]) || len(out) < 20 {
-				t.Errorf("%s: exit %d, %v\n%.300s\n%s; want exit 1 and what begins with %q", line, exitStatus(err), err, out, errOut, words[0])
-			}
+			check.True(t, exitStatus(err) == 1 && errors.Is(err, syscall.ENOSPC) && strings.HasPrefix(out, words[0]) && len(out) >= 20,
+				"%s: exit %d, %v\n%.300s\n%s; want exit 1 and what begins with %q", line, exitStatus(err), err, out, errOut, words[0])
 			if strings.Contains(line, ".json") && !strings.Contains(line, "-save") {
 				check.NoError(t, must.Err(params.Read(strings.NewReader(out), "out")), "%s: what is printed is no parameter file", line)
 			}
@@ -115,9 +114,8 @@ func TestSweepOutlastsFullDisk(t *testing.T) {
 		said := &onWarning{do: func() { os.Remove(filler) }}
 		var out bytes.Buffer
 		err := named("sweep").run(context.Background(), &out, said, strings.Fields("-launches 6 -time 10m -cache in -gamma=false -tau 1 -m 64,1K -o "+file))
-		if err != nil || strings.Count(said.String(), "tries again") != 1 || strings.Contains(out.String(), `"format"`) {
-			t.Errorf("%v\n%s\n%s", err, out.String(), said.String())
-		}
+		check.True(t, err == nil && strings.Count(said.String(), "tries again") == 1 && !strings.Contains(out.String(), `"format"`),
+			"%v\n%s\n%s", err, out.String(), said.String())
 		check.True(t, len(loadParams(t, file).Cells) > 0, "the file has no cells")
 	})
 }
@@ -134,9 +132,8 @@ func TestSweepOnFullDisk(t *testing.T) {
 			save(t, dir, "filler", strings.Repeat("x", (64-free)*page))
 			out, _, err := run(t, "sweep", "-quiet", "-launches", "6", "-time", "10m", "-cache", "in", "-gamma=false", "-tau", "1", "-m", "64,1K", "-o", file)
 			left, _ := os.ReadDir(dir)
-			if exitStatus(err) != 1 || !errors.Is(err, syscall.ENOSPC) || !strings.HasPrefix(out, "{") || strings.Contains(err.Error(), "resume the sweep") != journal || len(left) > 1 != journal {
-				t.Fatalf("%d pages left: %v, and %v\n%.100s", free, err, left, out)
-			}
+			check.Need(t, exitStatus(err) == 1 && errors.Is(err, syscall.ENOSPC) && strings.HasPrefix(out, "{") && strings.Contains(err.Error(), "resume the sweep") == journal && len(left) > 1 == journal,
+				"%d pages left: %v, and %v\n%.100s", free, err, left, out)
 			if !journal {
 				return
 			}
@@ -163,9 +160,8 @@ func TestReplacedOutlastsFullDisk(t *testing.T) {
 				kept = "host.json.old"
 			}
 			left, _ := filepath.Glob(filepath.Join(dir, "host*"))
-			if exitStatus(err) != 1 || !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "host.json.old has what was there before") != replaced || len(left) > 1 != replaced || load(t, dir, kept) != old {
-				t.Errorf("%d pages left: %v, and %v", free, err, left)
-			}
+			check.True(t, exitStatus(err) == 1 && errors.Is(err, syscall.ENOSPC) && strings.Contains(err.Error(), "host.json.old has what was there before") == replaced && len(left) > 1 == replaced && load(t, dir, kept) == old,
+				"%d pages left: %v, and %v", free, err, left)
 		})
 	}
 }
@@ -220,8 +216,7 @@ func TestReportWithoutRoom(t *testing.T) {
 	check.True(t, err != nil && left == nil, "%v, and figures %q", err, left)
 }
 
-// A full and a read-only disk are errors, and nothing is left on them. They are mounts in the child's
-// namespace.
+// A full and a read-only disk are errors, and nothing is left on them. They are mounts in the child's namespace.
 func TestDiskRefused(t *testing.T) {
 	skip.If(t, os.Getuid() != 0, "mounting needs root")
 	for options, want := range map[string]string{"size=8m": "there is no room for a file of 64 MB", "size=8m,ro": "no file can be written there"} {
@@ -231,9 +226,8 @@ ls -A "$1"; exit $code`, build(t), t.TempDir(), options)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 		out, errOut, err := outputs(cmd)
 		skip.If(t, errors.Is(err, syscall.EPERM) || status(err) == 77, "this root may not mount: %v", errOut)
-		if status(err) != 2 || !strings.Contains(errOut, want) || strings.Count(errOut, "\n") != 1 || out != "" {
-			t.Errorf("%s: %v, %q, left behind: %s; want exit 2 and one line with %q", options, err, errOut, out, want)
-		}
+		check.True(t, status(err) == 2 && strings.Contains(errOut, want) && strings.Count(errOut, "\n") == 1 && out == "",
+			"%s: %v, %q, left behind: %s; want exit 2 and one line with %q", options, err, errOut, out, want)
 	}
 }
 
@@ -243,49 +237,43 @@ func TestLimits(t *testing.T) {
 	unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC) // what go test inherited would count
 	program := build(t)
 	must.Do(os.Chmod(filepath.Dir(program), 0o755)) // others begin it too
-	for _, tt := range []struct {
-		limit string
-		most  []int
-		as    []string
-	}{
-		{"n", []int{4, 5, 6, 7, 8, 9, 10, 12}, nil},
-		{"u", []int{8, 9, 10}, []string{"setpriv", "--reuid=54321", "--regid=54321", "--clear-groups"}},
-	} {
-		for _, tool := range append(slices.Clone(tt.as[:min(1, len(tt.as))]), "bash") {
-			if _, err := exec.LookPath(tool); err != nil || len(tt.as) > 0 && os.Getuid() != 0 {
-				t.Skipf("ulimit -%s: this needs root, setpriv and bash", tt.limit)
+	try := func(limit string, most []int, as []string) {
+		t.Helper()
+		for _, tool := range append(slices.Clone(as[:min(1, len(as))]), "bash") {
+			if _, err := exec.LookPath(tool); err != nil || len(as) > 0 && os.Getuid() != 0 {
+				t.Skipf("ulimit -%s: this needs root, setpriv and bash", limit)
 			}
 		}
-		for _, n := range tt.most {
+		for _, n := range most {
 			for _, args := range []string{"topo", "-ring -local -time 2s 2 8 2", "sweep -time 2s -o /dev/null/x.json", "check -baseline x.json"} {
-				line := append(slices.Clone(tt.as), "bash", "-c", fmt.Sprintf(`ulimit -%s %d && exec "$0" %s`, tt.limit, n, args), program)
+				line := append(slices.Clone(as), "bash", "-c", fmt.Sprintf(`ulimit -%s %d && exec "$0" %s`, limit, n, args), program)
 				out, errOut, err := outputs(exec.Command(line[0], line[1:]...))
 				want := 1
 				if strings.HasPrefix(args, "check") {
 					want = 3
 				}
-				if status(err) != want || strings.Count(errOut, "\n") != 1 || !strings.Contains(errOut, "(ulimit -"+tt.limit+")") || out != "" {
-					t.Errorf("%d: taulop %s: %v\n%s%s", n, args, err, out, errOut)
-				}
+				check.True(t, status(err) == want && strings.Count(errOut, "\n") == 1 && strings.Contains(errOut, "(ulimit -"+limit+")") && out == "",
+					"%d: taulop %s: %v\n%s%s", n, args, err, out, errOut)
 			}
 		}
 	}
+	try("n", []int{4, 5, 6, 7, 8, 9, 10, 12}, nil)
+	try("u", []int{8, 9, 10}, []string{"setpriv", "--reuid=54321", "--regid=54321", "--clear-groups"})
 }
 
 // A release prints a sentence in any address space: by its entry where the Go runtime does not start, else
 // by checkLimits.
 func TestAddressSpace(t *testing.T) {
 	program := filepath.Join(t.TempDir(), programName)
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-E=entry", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-E=entry", "-o", program, ".").CombinedOutput()
+	check.Need(t, err == nil, "%v\n%s", err, out)
 	for kib := 100_000; kib < 1_900_000; kib += 100_000 {
 		cmd := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -v %d && exec "$0" -ring -local -time 2s 2 8 2`, kib), program)
 		out, _ := cmd.CombinedOutput()
 		got := cmd.ProcessState.ExitCode()
 		check.True(t, got == 1 && bytes.Count(out, []byte("\n")) == 1 && bytes.Contains(out, []byte("(ulimit -v)")), "%d KiB: status %d\n%.2000s", kib, got, out)
 	}
-	out, err := exec.Command(program, "version").CombinedOutput()
+	out, err = exec.Command(program, "version").CombinedOutput()
 	check.NoError(t, err, "%s", out)
 }
 

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -63,9 +61,9 @@ func TestHelpAndVersion(t *testing.T) {
 		check.Equal(t, strings.Count(out, fmt.Sprintf("\n  taulop %-10s ", c.name)), 1, "%s in -h", c.name)
 		of, _, err := run(t, c.name, "-h")
 		fits(t, c.name, of)
-		if again, _, _ := run(t, "help", c.name); exitStatus(err) != 0 || again != of || strings.Contains(of, "\n\n\n") || !strings.HasPrefix(of, strings.ToUpper(c.name[:1])+c.name[1:]+" ") {
-			t.Errorf("help %s: %v\n%s", c.name, err, again)
-		}
+		again, _, _ := run(t, "help", c.name)
+		check.True(t, exitStatus(err) == 0 && again == of && !strings.Contains(of, "\n\n\n") && strings.HasPrefix(of, strings.ToUpper(c.name[:1])+c.name[1:]+" "),
+			"help %s: %v\n%s", c.name, err, again)
 	}
 	list, _ := ran(t, "predict", "-list")
 	fits(t, "predict -list", list)
@@ -84,9 +82,8 @@ func TestMeasuresJSON(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "host.json")
 	out, errOut, err := run(t, "-json", "-quiet", "-o", file, "-k", "1,2,4", "-launches", "6", "-time", "10m", "2", "8", "2")
 	check.Need(t, err == nil && out == "" && errOut == "", "%v, stdout %q, stderr %q", err, out, errOut)
-	data := load(t, file)
 	var doc report.Series
-	must.Do(json.Unmarshal([]byte(data), &doc))
+	must.Do(json.Unmarshal([]byte(load(t, file)), &doc))
 	check.True(t, doc.Setup == "ring" && doc.Tau == 2 && doc.SegmentBytes == 8192 && len(doc.Placement.Workers) == 2 && len(doc.Rows) == 3, "document: %+v", doc)
 	for _, r := range doc.Rows {
 		// l = 2k·L, and the centre was made of samples, without those that something slowed.
@@ -142,22 +139,14 @@ func TestCheck(t *testing.T) {
 	status := named("check").status(err)
 	skip.If(t, strings.Contains(out, "nothing could be tested"), "too little of the CPUs is had: %s", out)
 	states := map[int]string{0: "OK", 1: "WARNING", 2: "CRITICAL", 3: "UNKNOWN"}
-	if !strings.HasPrefix(out, "taulop "+states[status]+": ") || strings.Count(out, "\n") != 1 || !regexp.MustCompile(` \| ('\w+'=[0-9.e+]+;1\.1;1\.3 ?)+\n$`).MatchString(out) {
-		t.Errorf("status %d, %q", status, out)
-	}
-	f := must.Get(os.Open(prom))
-	defer f.Close()
+	check.True(t, strings.HasPrefix(out, "taulop "+states[status]+": ") && strings.Count(out, "\n") == 1 && regexp.MustCompile(` \| ('\w+'=[0-9.e+]+;1\.1;1\.3 ?)+\n$`).MatchString(out),
+		"status %d, %q", status, out)
 	sample := regexp.MustCompile(`^taulop_check_\w+(\{(\w+="[^"]*",?)+\})? [0-9.e+-]+$`)
-	ratios := 0
-	for s := bufio.NewScanner(f); s.Scan(); {
-		if !strings.HasPrefix(s.Text(), "# ") && !sample.MatchString(s.Text()) {
-			t.Errorf("no sample of Prometheus: %s", s.Text())
-		}
-		if strings.HasPrefix(s.Text(), "taulop_check_ratio{") {
-			ratios++
-		}
+	written := load(t, prom)
+	for line := range strings.Lines(written) {
+		check.True(t, strings.HasPrefix(line, "# ") || sample.MatchString(strings.TrimSuffix(line, "\n")), "no sample of Prometheus: %s", line)
 	}
-	check.AtLeast(t, ratios, 3, "ratios")
+	check.AtLeast(t, strings.Count(written, "\ntaulop_check_ratio{"), 3, "ratios")
 }
 
 // Open MPI, if installed, places processes by the rankfile.
@@ -166,11 +155,8 @@ func TestOpenMPITakesTheRankfile(t *testing.T) {
 	skip.If(t, err != nil, "there is no mpirun.openmpi")
 	machine, err := numa.Discover("/")
 	skip.If(t, err != nil || len(machine.CoreCPUs()) < 2, "it takes two cores")
-	dir := t.TempDir()
-	file := filepath.Join(dir, "ranks.txt")
-	if _, _, err := run(t, "map", "-P", "2", "-format", "openmpi", "-o", file, "ring"); err != nil {
-		t.Fatal(err)
-	}
+	file := filepath.Join(t.TempDir(), "ranks.txt")
+	ran(t, "map", "-P", "2", "-format", "openmpi", "-o", file, "ring")
 	written := load(t, file)
 	swapped := strings.NewReplacer("slot=0:0", "slot=0:1", "slot=0:1", "slot=0:0").Replace(string(written))
 	for _, text := range []string{string(written), swapped} {

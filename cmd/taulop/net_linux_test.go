@@ -87,8 +87,7 @@ func TestNetMistakes(t *testing.T) {
 		if !slices.Contains(args, "-wait") { // no mistake is waited with
 			args = slices.Insert(args, 0, "-wait", "24h")
 		}
-		err := named("net").run(t.Context(), &out, &errOut, args)
-		fails(t, err, status, says)
+		fails(t, named("net").run(t.Context(), &out, &errOut, args), status, says)
 	}
 	try("-to a -secret "+open, 2, "chmod 600")
 	try("-listen "+used.Addr().String(), 1, "in use already")
@@ -113,23 +112,19 @@ type cluster struct {
 	env []string // of its commands
 }
 
-// newCluster starts a cluster, which ends with the test. Without Slurm it skips the test, or fails with
-// TAULOP_SLURM.
+// newCluster starts a cluster, which ends with the test. Without Slurm it skips the test, or fails with TAULOP_SLURM.
 func newCluster(t *testing.T, program string) *cluster {
 	t.Helper()
 	shared := snapshot.Shared(t) // which has the configuration of the cluster
 	skip.If(t, os.Geteuid() != 0, "the daemons of a cluster need root")
 	for _, name := range []string{"munged", "slurmctld", "slurmd", "srun", "scontrol"} {
 		if _, err := exec.LookPath(name); err != nil {
-			if os.Getenv("TAULOP_SLURM") != "" {
-				t.Fatal(err)
-			}
+			check.Need(t, os.Getenv("TAULOP_SLURM") == "", "%v", err)
 			t.Skipf("%v: apt-get install slurm-wlm munge", err)
 		}
 	}
 	freeAddress(t) // or its daemons do not find each other
-	conf := load(t, filepath.Join(shared, "reference", "slurm-two-nodes.conf"))
-	host := must.Get(os.Hostname())
+	conf, host := load(t, filepath.Join(shared, "reference", "slurm-two-nodes.conf")), must.Get(os.Hostname())
 	host, _, _ = strings.Cut(host, ".")
 	dir := t.TempDir()
 	must.Do(os.Chmod(filepath.Dir(dir), 0o711)) // munged is for all users
@@ -208,9 +203,8 @@ func TestSlurm(t *testing.T) {
 		must.Do(os.Mkdir(c.dir, 0o755))
 		doc := load(t, filepath.Join("..", "..", "docs", name))
 		for _, line := range regexp.MustCompile(`(?m)^    srun .*taulop.*$`).FindAllString(string(doc), -1) {
-			if out, err := c.command(ctx, smaller.Replace(strings.TrimSpace(line))).CombinedOutput(); err != nil && !strings.Contains(string(out), "incomplete") {
-				t.Errorf("%s: %v\n%s", strings.TrimSpace(line), err, out)
-			}
+			out, err := c.command(ctx, smaller.Replace(strings.TrimSpace(line))).CombinedOutput()
+			check.True(t, err == nil || strings.Contains(string(out), "incomplete"), "%s: %v\n%s", strings.TrimSpace(line), err, out)
 			ran++
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/plan"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/test/check"
@@ -56,17 +57,14 @@ func TestOneAnswer(t *testing.T) {
 		t.Helper()
 		command, flags, _ := strings.Cut(line, " ")
 		out, _ := ran(t, on([]string{"-params", host}, command, flags)...)
-		var costs []float64
-		for _, found := range regexp.MustCompile(`"`+cost+`": ([-0-9.e]+)`).FindAllStringSubmatch(out, -1) {
-			costs = append(costs, us*must.Get(strconv.ParseFloat(found[1], 64)))
-		}
+		found := regexp.MustCompile(`"`+cost+`": ([-0-9.e]+)`).FindAllStringSubmatch(out, -1)
+		costs := lists.Map(found, func(of []string) float64 { return us * must.Get(strconv.ParseFloat(of[1], 64)) })
 		if want == 0 {
 			want = costs[0]
 			check.True(t, slices.Min(costs) < want, "no algorithm is cheaper than the library's choice, %v µs", want)
 		}
-		if !(want > 0) || math.Abs(costs[0]/want-1) > 1e-9 || !strings.Contains(plain(out), chosen) {
-			t.Errorf("%s says %v µs; predict says %v µs\n%s", line, costs[0], want, out)
-		}
+		check.True(t, want > 0 && math.Abs(costs[0]/want-1) <= 1e-9 && strings.Contains(plain(out), chosen),
+			"%s says %v µs; predict says %v µs\n%s", line, costs[0], want, out)
 	}
 	try("predict -as openmpi4 -P 2 -m 4K -json bcast -params "+host, "cost_us", 1, `"chosen": "1 basic_linear"`)
 	try("predict -as openmpi4 -P 2 -m 4K -json bcast -params "+host+","+other, "cost_us", 1, `"chosen": "1 basic_linear"`)
@@ -115,8 +113,7 @@ func benchmarked(t *testing.T, machine []string, directory string, c *collective
 		}
 		text = fmt.Sprintf("# OSU MPI %s Latency Test v7.5\n# %sAvg Latency(us)\n%s20.00\n", title, sizes, size)
 	}
-	output := save(t, directory, "output.txt", text)
-	out, _ := ran(t, on(machine, "verify", "-json -P 3 -against "+output)...)
+	out, _ := ran(t, on(machine, "verify", "-json -P 3 -against "+save(t, directory, "output.txt", text))...)
 	must.Do(json.Unmarshal([]byte(out), &doc))
 	return doc
 }
@@ -189,13 +186,9 @@ func TestPlotsAreWritten(t *testing.T) {
 		}
 		for _, format := range []string{"svg", "PNG", "pdf"} {
 			figure := save(t, dir, kind.name+"."+format, "what was there")
-			_, _, err := run(t, append([]string{"plot", kind.name, "-o", figure}, files...)...)
-			fails(t, err, 2, "-force")
-			out, errOut, err := run(t, append([]string{"plot", kind.name, "-force", "-o", figure}, files...)...)
-			if err != nil || out != "" || errOut != "" {
-				t.Errorf("%s: %q, %q, %v", kind.name, out, errOut, err)
-				continue
-			}
+			fails(t, must.Err2(run(t, append([]string{"plot", kind.name, "-o", figure}, files...)...)), 2, "-force")
+			out, errOut := ran(t, append([]string{"plot", kind.name, "-force", "-o", figure}, files...)...)
+			check.Equal(t, out+errOut, "", "%s prints", kind.name)
 			ends := map[string][2]string{"svg": {"<?xml", "</svg>\n"}, "PNG": {"\x89PNG\r\n", "IEND\xaeB`\x82"}, "pdf": {"%PDF-", "%%EOF\n"}}[format]
 			text := load(t, figure)
 			check.True(t, strings.HasPrefix(text, ends[0]) && strings.HasSuffix(text, ends[1]) && !strings.Contains(text, "<script"), "%s: %.80q", figure, text)
@@ -206,8 +199,7 @@ func TestPlotsAreWritten(t *testing.T) {
 		_, _, err := run(t, "plot", "l-tau", "-force", "-o", shot, native)
 		check.True(t, exitStatus(err) == 2 && load(t, native) == before, "drawing over the file that is drawn: %v", err)
 	}
-	left, err := filepath.Glob(filepath.Join(dir, ".*"))
-	check.True(t, err == nil && len(left) == 0, "left behind: %q, %v", left, err)
+	check.Empty(t, must.Get(filepath.Glob(filepath.Join(dir, ".*"))), "left behind")
 	help, _, _ := run(t, "plot", "-h")
 	check.Equal(t, strings.Count(help, "taulop plot "), len(plotKinds)+1, "examples in\n%s", help)
 }
@@ -233,8 +225,7 @@ func TestExportStreams(t *testing.T) {
 		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.CopyCell, Placement: numa.Local, Tau: 1, Bytes: m + 1},
 			Time: fit.Median([]float64{ns}), Samples: params.Samples(ns)})
 	}
-	file := filepath.Join(t.TempDir(), "large.json")
-	saveParams(t, f, file)
+	file := saveParams(t, f, t.TempDir(), "large.json")
 	for _, format := range []string{"csv", "benchfmt"} {
 		var out largest
 		must.Do(named("export").run(context.Background(), &out, io.Discard, []string{"-format", format, file}))

@@ -57,9 +57,8 @@ func TestManycoreInFile(t *testing.T) {
 	cmd.Stdout, cmd.Stderr = printed, printed
 	err := cmd.Run()
 	said := load(t, dir, "printed")
-	if err != nil || !strings.HasPrefix(said, "taulop ") || !strings.Contains(said, "\n    taulop: verify cannot\n") || !strings.Contains(said, "no C compiler") {
-		t.Errorf("%v\n%q", err, said)
-	}
+	check.True(t, err == nil && strings.HasPrefix(said, "taulop ") && strings.Contains(said, "\n    taulop: verify cannot\n") && strings.Contains(said, "no C compiler"),
+		"%v\n%q", err, said)
 }
 
 // TestScriptsRefuse gives each script of bench a wrong argument: it says one sentence, and ends with status 2 before
@@ -87,24 +86,23 @@ func TestScriptsRefuse(t *testing.T) {
 	}
 	for script, calls := range scripts {
 		path := "../../bench/" + script
-		if said, err := exec.Command(path, "-h").CombinedOutput(); err != nil || !strings.Contains(string(said), script+" ") && !strings.Contains(string(said), script+"\n") || strings.Contains(string(said), "# ") {
-			t.Errorf("%s -h: %v\n%s", script, err, said)
-		}
+		said, err := exec.Command(path, "-h").CombinedOutput()
+		check.True(t, err == nil && (strings.Contains(string(said), script+" ") || strings.Contains(string(said), script+"\n")) && !strings.Contains(string(said), "# "),
+			"%s -h: %v\n%s", script, err, said)
 		for _, call := range calls {
 			args := strings.Fields(strings.NewReplacer("DIR", filepath.Join(full, "new"), "FULL", full).Replace(call))
 			cmd := exec.Command(path, args...)
 			cmd.Env = append(os.Environ(), "TAULOP_SHARED=", "PARAMS=")
 			said, _ := cmd.CombinedOutput()
-			if got := cmd.ProcessState.ExitCode(); got != 2 || strings.Count(string(said), "\n") != 1 || !strings.Contains(string(said), filepath.Base(script)+": ") {
-				t.Errorf("%s %s: status %d\n%s", script, call, got, said)
-			}
+			got := cmd.ProcessState.ExitCode()
+			check.True(t, got == 2 && strings.Count(string(said), "\n") == 1 && strings.Contains(string(said), filepath.Base(script)+": "),
+				"%s %s: status %d\n%s", script, call, got, said)
 		}
 	}
 	check.Error(t, must.Err(os.Stat(filepath.Join(full, "new"))), "a refused script made its directory")
 	for _, script := range append(must.Get(filepath.Glob("../../bench/*.sh")), must.Get(filepath.Glob("../../bench/mpi/*.sh"))...) {
 		name := strings.TrimPrefix(script, "../../bench/")
-		if _, tested := scripts[name]; !tested && name != "failed.sh" && name != "mpi/setup.sh" && name != "repeat.sh" {
-			t.Errorf("%s is not tested", script)
-		}
+		_, tested := scripts[name]
+		check.True(t, tested || name == "failed.sh" || name == "mpi/setup.sh" || name == "repeat.sh", "%s is not tested", script)
 	}
 }

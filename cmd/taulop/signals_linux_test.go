@@ -27,10 +27,6 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// hang is longer than any command may continue after a signal on a busy machine, and shorter than
-// commands without a signal run.
-const hang = time.Minute
-
 // A signalled command is a taulop process. In its arguments FIFO is a pipe without a writer, HOST a
 // swept file, and NEW a file to write.
 type signalled struct {
@@ -202,7 +198,7 @@ func (c signalled) interrupted(t *testing.T, program, host string, m moment) {
 	cmd.Process.Signal(m.signal)
 	select {
 	case <-ended:
-	case <-time.After(hang):
+	case <-time.After(hangs):
 		t.Errorf("hangs after %v", m.signal)
 		cmd.Process.Kill()
 		<-ended
@@ -227,12 +223,10 @@ func (c signalled) checkEnd(t *testing.T, status syscall.WaitStatus, signal sysc
 	if written == "" {
 		return
 	}
-	// A command says how much it measured, and prints that. Launches without a complete row have
-	// nothing.
+	// A command says how much it measured, and prints that. Launches without a complete row have nothing.
 	_, err := os.Stat(written)
-	if err != nil && !strings.Contains(said, " with 0 of ") && regexp.MustCompile(`stopped(:| after| with) [1-9]|patterns that were are in|what is printed is not complete`).MatchString(said) {
-		t.Errorf("%s is not there: %v\n%s", written, err, said)
-	}
+	check.True(t, err == nil || strings.Contains(said, " with 0 of ") || !regexp.MustCompile(`stopped(:| after| with) [1-9]|patterns that were are in|what is printed is not complete`).MatchString(said),
+		"%s is not there: %v\n%s", written, err, said)
 	if err == nil && strings.HasSuffix(written, ".json") {
 		loadParams(t, written)
 	}
@@ -257,8 +251,7 @@ func fullPipe() (r, w *os.File, err error) {
 // write to a full standard output.
 var opening, printing = fmt.Sprintf("%d ", unix.SYS_OPENAT), fmt.Sprintf("%d 0x1 ", unix.SYS_WRITE)
 
-// untilWithin waits until a process is in a system call, or has ended; for a second if the kernel does
-// not tell.
+// untilWithin waits until a process is in a system call, or has ended; for a second if the kernel does not tell.
 func untilWithin(t *testing.T, pid int, call string) {
 	t.Helper()
 	seen := 0 // times in a row: other files are open at once
@@ -280,9 +273,7 @@ func untilWithin(t *testing.T, pid int, call string) {
 			time.Sleep(time.Second)
 			return
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("it is never within the system call ", call)
-		}
+		check.Need(t, time.Now().Before(deadline), "it is never within the system call %s", call)
 	}
 }
 
@@ -291,28 +282,24 @@ func TestTwoSignals(t *testing.T) {
 	t.Parallel()
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	must.Do(syscall.Mkfifo(fifo, 0o600))
-	for _, tt := range []struct {
-		script        string
-		first, second syscall.Signal
-		want          int
-	}{
-		{`exec "$0" import "$1"`, syscall.SIGTERM, syscall.SIGINT, 130},
-		{`trap "" HUP; exec "$0" import "$1"`, syscall.SIGHUP, syscall.SIGTERM, 143},
-		{`trap "" HUP; exec "$0" verify -oversubscribe -params "$1"`, syscall.SIGHUP, syscall.SIGTERM, 143},
-	} {
+	try := func(script string, first, second syscall.Signal, want int) {
+		t.Helper()
 		code := 0
-		for try := 0; try < 20 && code != tt.want; try++ { // on a busy machine both may arrive at once, or the second after the first ended it
-			cmd := exec.Command("sh", "-c", tt.script, build(t), fifo)
+		for n := 0; n < 20 && code != want; n++ { // on a busy machine both may arrive at once, or the second after the first ended it
+			cmd := exec.Command("sh", "-c", script, build(t), fifo)
 			must.Do(cmd.Start())
 			untilWithin(t, cmd.Process.Pid, opening)
-			cmd.Process.Signal(tt.first)
+			cmd.Process.Signal(first)
 			time.Sleep(100 * time.Millisecond)
-			cmd.Process.Signal(tt.second)
+			cmd.Process.Signal(second)
 			cmd.Wait()
 			code = cmd.ProcessState.ExitCode()
 		}
-		check.Equal(t, code, tt.want, "%s: exit", tt.script)
+		check.Equal(t, code, want, "%s: exit", script)
 	}
+	try(`exec "$0" import "$1"`, syscall.SIGTERM, syscall.SIGINT, 130)
+	try(`trap "" HUP; exec "$0" import "$1"`, syscall.SIGHUP, syscall.SIGTERM, 143)
+	try(`trap "" HUP; exec "$0" verify -oversubscribe -params "$1"`, syscall.SIGHUP, syscall.SIGTERM, 143)
 }
 
 // A measurement whose standard output is closed ends, and writes its file.
@@ -327,9 +314,8 @@ func TestReaderGone(t *testing.T) {
 	cmd := exec.Command(program, "copy", "-quiet", "-launches", "6", "-time", "10m", "-tau", "1", "-m", "64", "-o", file)
 	cmd.Stdout, cmd.Stderr = w, &errOut
 	cmd.Run()
-	if _, err := params.ReadFile(file); err != nil || cmd.ProcessState.ExitCode() != 141 || errOut.Len() > 0 {
-		t.Errorf("%v, exit %d, %s", err, cmd.ProcessState.ExitCode(), &errOut)
-	}
+	_, err = params.ReadFile(file)
+	check.True(t, err == nil && cmd.ProcessState.ExitCode() == 141 && errOut.Len() == 0, "%v, exit %d, %s", err, cmd.ProcessState.ExitCode(), &errOut)
 }
 
 // A crash in any goroutine has another status than bad input, 2.
@@ -379,15 +365,14 @@ func TestBudgetIsKept(t *testing.T) {
 			line := strings.NewReplacer("%s", tt.budget, "DIR", t.TempDir()).Replace(args)
 			t.Run(fmt.Sprintf("%s, %s, %d", args, tt.budget, tt.sample), func(t *testing.T) {
 				t.Parallel()
-				ctx, cancel := context.WithTimeout(t.Context(), 2*hang)
+				ctx, cancel := context.WithTimeout(t.Context(), 2*hangs)
 				defer cancel()
 				cmd := exec.CommandContext(ctx, program, strings.Fields(line)...)
 				variable, _ := hanging(t, tt.sample)
 				cmd.Env = append(cmd.Environ(), variable)
 				out, errOut, err := outputs(cmd)
-				if ctx.Err() != nil || out == "" && (err == nil || !strings.Contains(errOut, "within -time")) {
-					t.Errorf("%v, %v; printed is %q; want what was measured, or that the time is too short\n%s", ctx.Err(), err, out, errOut)
-				}
+				check.True(t, ctx.Err() == nil && (out != "" || err != nil && strings.Contains(errOut, "within -time")),
+					"%v, %v; printed is %q; want what was measured, or that the time is too short\n%s", ctx.Err(), err, out, errOut)
 			})
 		}
 	}

@@ -34,12 +34,10 @@ func TestTwoSweepsIntoOneFile(t *testing.T) {
 	needLinux(t)
 	file := filepath.Join(t.TempDir(), "host.json")
 	lock := flock.New(file + ".lock")
-	if ok, err := lock.TryLock(); !ok || err != nil {
-		t.Fatal(ok, err)
-	}
+	ok, err := lock.TryLock()
+	check.Need(t, ok && err == nil, "%v %v", ok, err)
 	defer lock.Unlock()
-	_, _, err := run(t, "sweep", "-o", file)
-	check.True(t, exitStatus(err) == 2 && strings.Contains(err.Error(), "another taulop"), "second sweep: %v", err)
+	fails(t, must.Err2(run(t, "sweep", "-o", file)), 2, "another taulop")
 }
 
 // small is a changed file of a short sweep.
@@ -50,8 +48,7 @@ func small(t *testing.T, change func(*params.File)) (file string) {
 	ran(t, strings.Fields("sweep -quiet -launches 6 -time 10m -cache in -gamma=false -tau 1 -m 64 -o "+file)...)
 	f := loadParams(t, file)
 	change(f)
-	saveParams(t, f, file)
-	return file
+	return saveParams(t, f, file)
 }
 
 // A sweep ends when its file is full. The file stays as last saved, and the journal has the rest.
@@ -65,13 +62,11 @@ func TestSweepAddsToAFullFile(t *testing.T) {
 		}
 	})
 	_, _, err := run(t, "sweep", "-quiet", "-launches", "6", "-time", "10m", "-add", file)
-	if exitStatus(err) != 2 || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), file+" was not written: ") || !strings.HasSuffix(err.Error(), "journal has what it lacks") {
-		t.Errorf("exit %d, %v", exitStatus(err), err)
-	}
+	check.True(t, exitStatus(err) == 2 && !strings.Contains(err.Error(), "\n") && strings.HasPrefix(err.Error(), file+" was not written: ") && strings.HasSuffix(err.Error(), "journal has what it lacks"),
+		"exit %d, %v", exitStatus(err), err)
 	check.NoError(t, must.Err(params.ReadFile(file)), "ReadFile")
 	journal := load(t, filepath.Dir(file), ".host.json.journal")
-	readings := strings.Count(journal, `"ns":`)
-	check.True(t, readings != 0, "no reading is in the journal: %.300s", journal)
+	check.True(t, strings.Count(journal, `"ns":`) != 0, "no reading is in the journal: %.300s", journal)
 }
 
 // A sweep touches no other file, whatever its file names as the journal.
@@ -84,9 +79,8 @@ func TestSweepTouchesNoOtherFile(t *testing.T) {
 			save(t, filepath.Dir(file), name, "precious\n")
 		}
 		_, said, err := run(t, "sweep", "-launches", "6", "-time", "10m", "-add", file)
-		if err != nil || !strings.Contains(plain(said), "move it away") || strings.Contains(plain(said), "has the mark of a journal") != (says != "") {
-			t.Errorf("%q: %v, %s", says, err, said)
-		}
+		check.True(t, err == nil && strings.Contains(plain(said), "move it away") && strings.Contains(plain(said), "has the mark of a journal") == (says != ""),
+			"%q: %v, %s", says, err, said)
 		for _, name := range others {
 			check.Equal(t, string(must.Get(os.ReadFile(filepath.Join(filepath.Dir(file), name)))), "precious\n", "%q: %s", says, name)
 		}
@@ -105,9 +99,8 @@ func TestSessionWarnsOfItself(t *testing.T) {
 		f.Warnings = append(f.Warnings, earlier)
 	})
 	_, said, err := run(t, "sweep", "-launches", "6", "-time", "10m", "-add", file)
-	if f := loadParams(t, file); err != nil || strings.Contains(said, "777") || !slices.Contains(f.Warnings, earlier) {
-		t.Errorf("%v, %q\n%s", err, f.Warnings, said)
-	}
+	f := loadParams(t, file)
+	check.True(t, err == nil && !strings.Contains(said, "777") && slices.Contains(f.Warnings, earlier), "%v, %q\n%s", err, f.Warnings, said)
 }
 
 // plain is a text without line breaks.
@@ -154,9 +147,9 @@ func TestSweepPlans(t *testing.T) {
 		req.flags(flags)
 		_, err := flags.Parse(strings.Fields(line))
 		err = cmp.Or(err, flags.Checked())
-		if p := req.Plan; err != nil || want.Setups != nil && !slices.Equal(p.Setups, want.Setups) || !slices.Equal(p.AllSegments(), want.AllSegments()) || !slices.Equal(p.AllSegmentBytes(), want.AllSegmentBytes()) {
-			t.Errorf("%s: %v, %+v", line, err, p)
-		}
+		p := req.Plan
+		check.True(t, err == nil && (want.Setups == nil || slices.Equal(p.Setups, want.Setups)) && slices.Equal(p.AllSegments(), want.AllSegments()) && slices.Equal(p.AllSegmentBytes(), want.AllSegmentBytes()),
+			"%s: %v, %+v", line, err, p)
 	}
 }
 
@@ -168,8 +161,7 @@ func frugal(t *testing.T, line ...string) (out string, err error) {
 	return out, err
 }
 
-// A plan that no sweep can carry out is an error, before memory is allocated, and the file stays
-// unchanged.
+// A plan that no sweep can carry out is an error, before memory is allocated, and the file stays unchanged.
 func TestHostilePlans(t *testing.T) {
 	needLinux(t)
 	try := func(change func(*params.Plan), want string) {
@@ -203,9 +195,7 @@ func resumable(t testing.TB, change func(*params.Plan)) string {
 		Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Taus: []int{1}, Sizes: []int{64}, Segments: 2,
 			SegmentBytes: 64, Caches: []bool{false}, NoGamma: true, Budget: 0.01, Width: 0.5}}
 	change(&f.Plan)
-	file := filepath.Join(t.TempDir(), "host.json")
-	saveParams(t, f, file)
-	return file
+	return saveParams(t, f, t.TempDir(), "host.json")
 }
 
 func upTo(n int) []int { return lists.Indices(n + 1)[1:] }
@@ -214,26 +204,16 @@ func upTo(n int) []int { return lists.Indices(n + 1)[1:] }
 func TestStoppedPatterns(t *testing.T) {
 	needLinux(t)
 	save := filepath.Join(t.TempDir(), "host.json")
-	for _, tt := range []struct {
-		flags []string
-		want  string
-	}{{[]string{"-save", save}, "the measured patterns are in " + save}, {nil, "were measured"}} {
-		line := append([]string{"verify", "-patterns", "-cache", "in", "-m", "1K:1M", "-time", "1m", "-oversubscribe", "-P", "2"}, tt.flags...)
-		out, err := stoppedInTime(t, 250, append(line, "ping-pong")...)
-		fails(t, err, 130, tt.want)
+	for flags, want := range map[string]string{"-save " + save: "the measured patterns are in " + save, "": "were measured"} {
+		out, err := stoppedInTime(t, 250, strings.Fields("verify -patterns -cache in -m 1K:1M -time 1m -oversubscribe -P 2 "+flags+" ping-pong")...)
+		fails(t, err, 130, want)
 		contains.All(t, out, "ping-pong")
 	}
-	host := loadParams(t, save)
-	patterns := 0
-	for _, c := range host.Cells {
-		if c.Kind != params.PatternCell {
-			continue
-		}
-		if patterns++; len(c.Samples) == 0 || !(c.Time.Center > 0) {
-			t.Errorf("%s of %d bytes: %+v", c.Variant, c.Bytes, c.Time)
-		}
+	patterns := lists.Filter(loadParams(t, save).Cells, func(c params.Cell) bool { return c.Kind == params.PatternCell })
+	for _, c := range patterns {
+		check.True(t, len(c.Samples) != 0 && c.Time.Center > 0, "%s of %d bytes: %+v", c.Variant, c.Bytes, c.Time)
 	}
-	check.True(t, patterns != 0 && patterns <= 2*11, "%d cells of patterns, want up to 22", patterns)
+	check.True(t, len(patterns) != 0 && len(patterns) <= 2*11, "%d cells of patterns, want up to 22", len(patterns))
 }
 
 // A survey that did not reach its cells says how much time they take.
@@ -296,9 +276,8 @@ func TestSweepSurvivesKilling(t *testing.T) {
 		before, began = after, []string{"-resume", file}
 	}
 	check.Need(t, before != nil, "no file after all kills")
-	if out, err := program(t, "sweep", "-quiet", "-resume", file).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	out, err := program(t, "sweep", "-quiet", "-resume", file).CombinedOutput()
+	check.Need(t, err == nil, "%v\n%s", err, out)
 	after, err := params.ReadFile(file)
 	check.Need(t, err == nil && after.Complete, "resumed to the end: %v, complete %v", err, after.Complete)
 	keepsAll(t, before, after)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/survey/cma"
+	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/skip"
 	"github.com/taulop/taulop/internal/test/surveytest"
@@ -35,9 +36,7 @@ import (
 // CPU0 in a command is the first CPU that the test may use.
 func TestTranscripts(t *testing.T) {
 	paths, err := filepath.Glob("testdata/transcripts/*.txt")
-	if err != nil || len(paths) < 20 {
-		t.Fatal(paths, err)
-	}
+	check.Need(t, err == nil && len(paths) >= 20, "%v %v", paths, err)
 	files := fixtures(t)
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // for secrets
 	t.Setenv("SLURM_STEP_ID", "")
@@ -94,15 +93,12 @@ func (s *transcript) line(line string) {
 		s.out, s.errOut = s.run(rest)
 		s.traces = traces(s.T)
 	case "=":
-		if out, _ := s.run(rest); rounded(out) != rounded(s.out) {
-			s.Errorf("%s\n%s\n%s\n%s", s.last, s.out, rest, out)
-		}
+		out, _ := s.run(rest)
+		check.True(s, rounded(out) == rounded(s.out), "%s\n%s\n%s\n%s", s.last, s.out, rest, out)
 	case ">":
 		s.block = append(s.block, rest)
 	case "~", "-":
-		if strings.Contains(plain(s.out)+" "+plain(s.errOut), plain(rest)) != (kind == "~") {
-			s.Errorf("%s\n%s%s\n%s", s.last, s.out, s.errOut, line)
-		}
+		check.True(s, strings.Contains(plain(s.out)+" "+plain(s.errOut), plain(rest)) == (kind == "~"), "%s\n%s%s\n%s", s.last, s.out, s.errOut, line)
 	case "!":
 		s.refuses(rest)
 	case "!1", "!2", "!3":
@@ -115,9 +111,8 @@ func (s *transcript) line(line string) {
 		if of.plugin { // which prints its sentence
 			said = strings.TrimSuffix(s.out, "\n")
 		}
-		if fmt.Sprint("!", of.status(err)) != kind || !strings.Contains(said, want) || of.plugin && strings.Contains(said, "\n") {
-			s.Errorf("%s: exit %d, %s", rest, of.status(err), said)
-		}
+		check.True(s, fmt.Sprint("!", of.status(err)) == kind && strings.Contains(said, want) && (!of.plugin || !strings.Contains(said, "\n")),
+			"%s: exit %d, %s", rest, of.status(err), said)
 		s.last, s.traces = line, traces(s.T)
 	default:
 		s.Fatalf("%q begins with none of # with $ > ~ - !", line)
@@ -148,8 +143,7 @@ func (s *transcript) words(line string) []string {
 	for i := range words {
 		words[i] = strings.Trim(words[i], "'")
 		if strings.Contains(words[i], "CPU0") {
-			first := surveytest.Machine(s.T, 1).Allowed[0]
-			words[i] = strings.ReplaceAll(words[i], "CPU0", strconv.Itoa(first))
+			words[i] = strings.ReplaceAll(words[i], "CPU0", strconv.Itoa(surveytest.Machine(s.T, 1).Allowed[0]))
 		}
 	}
 	if len(s.with) == 0 {
@@ -160,9 +154,8 @@ func (s *transcript) words(line string) []string {
 
 // end checks the expected lines of the last command.
 func (s *transcript) end() {
-	if block := strings.Join(s.block, "\n"); !strings.Contains("\n"+s.out, "\n"+block) {
-		s.Errorf("%s\n%s%s\nwant\n%s", s.last, s.out, s.errOut, block)
-	}
+	block := strings.Join(s.block, "\n")
+	check.True(s, strings.Contains("\n"+s.out, "\n"+block), "%s\n%s%s\nwant\n%s", s.last, s.out, s.errOut, block)
 	s.block = nil
 }
 
@@ -170,9 +163,8 @@ func (s *transcript) refuses(line string) {
 	line, want, _ := strings.Cut(line, " → ")
 	words := s.words(line)
 	out, err := frugal(s.T, words...)
-	if exitStatus(err) != 2 || !strings.Contains(err.Error(), want) || want == "" || strings.ContainsAny(err.Error(), "\n") || strings.Contains(err.Error(), "open ") || out != "" {
-		s.Errorf("%q: exit %d, %v, output %q; want exit 2 and one line with %q", words, exitStatus(err), err, out, want)
-	}
+	check.True(s, exitStatus(err) == 2 && strings.Contains(err.Error(), want) && want != "" && !strings.ContainsAny(err.Error(), "\n") && !strings.Contains(err.Error(), "open ") && out == "",
+		"%q: exit %d, %v, output %q; want exit 2 and one line with %q", words, exitStatus(err), err, out, want)
 	if now := traces(s.T); now != s.traces {
 		s.Errorf("%q leaves traces:\n%s", words, now)
 		s.traces = now
