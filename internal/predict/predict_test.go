@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/internal/test/check"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
@@ -128,7 +129,6 @@ func paired() *params.File {
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Policies: []numa.Policy{numa.Local}}}
 	near, all := []numa.CPUSet{numa.SetOf(0, 1, 2, 3), numa.SetOf(4, 5, 6, 7)}, numa.SetOf(0, 1, 2, 3, 4, 5, 6, 7)
 	f.Provenance.Levels = numa.Levels{{Name: "shared L3", Groups: near}, {Name: "same node", Groups: []numa.CPUSet{all}}}
-	place := numa.Placement{Policy: numa.Local}
 	add := func(k params.Key, ns float64) {
 		if k.Placement == "" {
 			k.Placement = numa.List
@@ -136,18 +136,15 @@ func paired() *params.File {
 		k.Tau = 1
 		f.Cells = append(f.Cells, params.Cell{Key: k, Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 6}})
 	}
-	for a := range 8 {
-		place.Workers = append(place.Workers, numa.Worker{CPU: numa.CPU{ID: a}})
-		for b := a + 1; b < 8; b++ {
-			ns := 100.0
-			if a/4 != b/4 {
-				ns = 250
-			}
-			add(params.Key{Kind: params.PairCell, Bytes: 0, Variant: params.PairOf(a, b, params.UnknownHome)}, ns)
-			add(params.Key{Kind: params.PairCell, Bytes: 16 << 10, Variant: params.PairOf(a, b, params.UnknownHome)}, 8*ns)
+	surveytest.Pairs(f, 8, []int{0, 16 << 10}, 0, func(a, b, bytes int) float64 {
+		times := map[int]float64{0: 1, 16 << 10: 8}[bytes]
+		if a/4 != b/4 {
+			return 250 * times
 		}
-	}
-	f.Placements = []numa.Placement{place}
+		return 100 * times
+	})
+	workers := lists.Map(lists.Indices(8), func(cpu int) numa.Worker { return numa.Worker{CPU: numa.CPU{ID: cpu}} })
+	f.Placements = []numa.Placement{{Policy: numa.Local, Workers: workers}}
 	for size, bytes := range map[string]int{"1K": 1 << 10, "4K": 4 << 10, "16K": 16 << 10} {
 		for _, d := range []string{"8", "64", "512"} {
 			add(params.Key{Kind: params.PackCell, Bytes: bytes}.Named(size+d+"S"), float64(bytes)/4)

@@ -21,6 +21,7 @@ import (
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/nodes"
+	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/test/sweeptest"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
@@ -77,16 +78,13 @@ func TestFleetInStates(t *testing.T) {
 func TestNotesOfPairs(t *testing.T) {
 	m := exact("hidden", []int{1, 2}, 1000, 1600)
 	m.File.Provenance.Levels = numa.Levels{{Name: "same package", Groups: []numa.CPUSet{{0, 1, 2, 3, 4, 5, 6, 7}}}}
-	for a := range 8 {
-		for b := a + 1; b < 8; b++ {
-			ns := 50 + float64((3*a+b)%5)/10
-			if a/4 != b/4 {
-				ns *= 4
-			}
-			k := params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: params.PairOf(a, b, params.UnknownHome)}
-			m.File.Cells = append(m.File.Cells, params.Cell{Key: k, Time: fit.Estimate{Center: ns, Lo: 0.99 * ns, Hi: 1.01 * ns, N: 9}})
+	surveytest.Pairs(m.File, 8, []int{0}, 0.01, func(a, b, _ int) float64 {
+		ns := 50 + float64((3*a+b)%5)/10
+		if a/4 != b/4 {
+			return 4 * ns
 		}
-	}
+		return ns
+	})
 	want := `<p class="note">The 8 CPUs 0-7 of one level (same package) fall into 2 groups by their times, 0-3 and 4-7: a null transfer`
 	check.True(t, strings.Count(must.Text((&Page{Machines: []compare.Machine{m}}).Write), want) == 2, "no %q in the page", want)
 }
@@ -250,17 +248,12 @@ func addSurveys(m compare.Machine, times float64) compare.Machine {
 	m.File.Provenance.Levels = numa.Levels{
 		{Name: "shared L2", Groups: []numa.CPUSet{{0, 1}, {2, 3}}}, {Name: "same package", Groups: []numa.CPUSet{{0, 1, 2, 3}}},
 	}
-	for _, bytes := range []int{0, 1024, 8192} {
-		for a := range 4 {
-			for b := a + 1; b < 4; b++ {
-				ns := 50.0
-				if a/2 != b/2 {
-					ns = 200
-				}
-				add(params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: bytes, Variant: params.PairOf(a, b, params.UnknownHome)}, ns+float64(bytes)/16)
-			}
+	surveytest.Pairs(m.File, 4, []int{0, 1024, 8192}, 0.1, func(a, b, bytes int) float64 {
+		if a/2 != b/2 {
+			return times * (200 + float64(bytes)/16)
 		}
-	}
+		return times * (50 + float64(bytes)/16)
+	})
 	for _, tau := range []int{1, 2} {
 		for _, bytes := range []int{64, 4096} {
 			add(params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: tau, Bytes: bytes}.Named("L1-L1"), float64(tau*bytes)/64)

@@ -235,16 +235,7 @@ func fileOf(n, closer int, near, far string, sizes []int, ns func(a, b, m int) f
 		f.Provenance.Levels = numa.Levels{{Name: near, Groups: slices.Collect(slices.Chunk(all, closer))}}
 	}
 	f.Provenance.Levels = append(f.Provenance.Levels, numa.Level{Name: far, Groups: []numa.CPUSet{all}})
-	for a := range n {
-		for b := a + 1; b < n; b++ {
-			for _, m := range sizes {
-				time, pair := ns(a, b, m), params.PairOf(a, b, params.UnknownHome)
-				f.Cells = append(f.Cells, params.Cell{
-					Key:  params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: pair},
-					Time: fit.Estimate{Center: time, Lo: time * 0.98, Hi: time * 1.02, N: 6}})
-			}
-		}
-	}
+	surveytest.Pairs(f, n, sizes, 0.02, ns)
 	return f
 }
 

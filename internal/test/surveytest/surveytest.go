@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/test/must"
@@ -127,4 +128,17 @@ func session(t *testing.T, f *params.File, m *numa.Machine, simulation *setups.S
 		t.Fatalf("%d cells of %d, complete %t: %v", len(f.Cells), len(x.Cells), f.Complete, missing)
 	}
 	must.Do(f.Validate())
+}
+
+// Pairs adds the pairs of n CPUs to a file: ns is the time from CPU a to b, known but for a share of it.
+func Pairs(f *params.File, n int, sizes []int, share float64, ns func(a, b, bytes int) float64) {
+	for a := range n {
+		for b := a + 1; b < n; b++ {
+			for _, bytes := range sizes {
+				k := params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: bytes, Variant: params.PairOf(a, b, params.UnknownHome)}
+				t := ns(a, b, bytes)
+				f.Cells = append(f.Cells, params.Cell{Key: k, Time: fit.Estimate{Center: t, Lo: (1 - share) * t, Hi: (1 + share) * t, N: 9}})
+			}
+		}
+	}
 }
