@@ -315,6 +315,18 @@ func TestEngaged(t *testing.T) {
 	ends(t, run, ended)
 }
 
+// A host ends with its context, within a run as well.
+func TestContextEnds(t *testing.T) {
+	needsLoopback(t)
+	var ended <-chan error
+	t.Run("host", func(t *testing.T) {
+		var l *net.TCPListener
+		l, ended = hosts(t, time.Minute)
+		begin(t, l)
+	})
+	check.ErrorIs(t, <-ended, context.Canceled, "the host")
+}
+
 // If a host is missing, the others are released.
 func TestOneIsMissing(t *testing.T) {
 	l, ended := hosts(t, time.Minute)
