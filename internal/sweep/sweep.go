@@ -43,7 +43,7 @@ func Experiment(f *params.File, m *numa.Machine, session int) (*engine.Experimen
 		}
 	}
 	inRounds(f.Plan, m.CacheShares(), x.Cells)
-	x.Passes = 2 * engine.LeastLaunches // then a state with half of the most frequent one's share has intervals, too
+	x.Passes = 3 * engine.LeastLaunches // then a state with half of the most frequent one's share has intervals, too
 	for _, p := range f.Placements {
 		if p.Oversubscribed {
 			f.Warn(fmt.Errorf("placement %s: τ = %d is more than the CPUs allowed: those cells are no measurement of concurrency", p.Policy, len(p.Workers)))
