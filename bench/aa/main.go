@@ -74,9 +74,12 @@ func (s *state) name() string {
 // byState are the states of files, those of most files first.
 func byState(files []*params.File) (all []*state) {
 	for _, f := range files {
+		sorting := f.Sort()
+		lone := lists.ToMap(f.Cells, func(c params.Cell) (params.Key, bool) { return c.Key, sorting.Workers(&c) == 1 })
 		for _, m := range (compare.Machine{File: f}).Each() {
 			var is params.State
-			if found := m.File.State(); found != nil {
+			if found := m.File.State(); found != nil { // a single worker has states of its own
+				m.File.Cells = lists.Filter(m.File.Cells, func(c params.Cell) bool { return !lone[c.Key] })
 				is = *found
 			} else if w := lists.Find(f.Watches, func(w params.Watch) bool { return len(w.CPUs) == 2 && len(w.States) == 1 }); w != nil {
 				is = w.States[0]
@@ -280,10 +283,9 @@ func quantile(values []float64, q float64) float64 {
 func coverage(files []*params.File) {
 	of, alone := make(map[params.Key][]fit.Replicates), make(map[params.Key][]fit.Estimate)
 	for _, f := range files {
-		sorting := f.Sort()
 		for i := range f.Cells {
 			c := &f.Cells[i]
-			of[c.Key], alone[c.Key] = append(of[c.Key], c.Replicates(f)), append(alone[c.Key], sorting.Estimate(c))
+			of[c.Key], alone[c.Key] = append(of[c.Key], c.Replicates(f)), append(alone[c.Key], c.Time)
 		}
 	}
 	random := rand.New(rand.NewPCG(1, 2))
@@ -291,13 +293,16 @@ func coverage(files []*params.File) {
 		held, all := 0, 0
 		var widths []float64
 		for k, logs := range centers(files) {
-			center := stats.Mean(logs)
+			center := math.Exp(stats.Mean(logs))
 			for range 50 {
 				e := draw(random, alone[k], 1)[0]
 				if sessions > 1 {
 					e = slices.Concat(draw(random, of[k], min(sessions, len(files)))...).Estimate()
 				}
-				if all++; math.Log(e.Lo) <= center && center <= math.Log(e.Hi) {
+				if !e.Known() {
+					continue
+				}
+				if all++; e.Lo <= center && center <= e.Hi {
 					held++
 				}
 				widths = append(widths, e.Width())
