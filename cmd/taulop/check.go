@@ -24,7 +24,7 @@ import (
 const mostChecking = 10 * time.Second
 
 // leastCPU is the least share of the requested CPU time for a verdict: a check that gets less is
-// slow because of other processes. Below report.Starved that is also why changes go unseen.
+// slow because of other processes. Below report.Starved changes go unseen for lack of it.
 const leastCPU = 0.8
 
 // A checkRequest holds the flags of check.

@@ -81,7 +81,7 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 		return nil, err
 	}
 	c.conclude(machines, *choice.Test)
-	kinds := lists.Filter(c.Surveys, func(k SurveyTable) bool { return !k.Swept() })
+	kinds := lists.Filter(c.Surveys, func(k SurveyTable) bool { return !Swept(k.Kind) })
 	c.Verdict.Notes = append(c.Verdict.Notes, choice.unfiltered(lists.Map(kinds, func(k SurveyTable) params.Kind { return k.Kind }))...)
 	c.warn(all)
 	doubts := lists.Map(machines, func(m Machine) *doubts { return doubtsOf(m.File, m.File.Transfers()) })

@@ -54,9 +54,7 @@ func (choice Choice) surveys(state *InState, machines []Machine) (all []SurveyTa
 // swept are the kinds of a sweep beside transfers: y, copies and reductions.
 var swept = []params.Kind{params.NullCell, params.CopyCell, params.OwnCell, params.GammaCell}
 
-// Swept tells whether the kind is one of a sweep beside transfers, and of no survey.
-func (k SurveyTable) Swept() bool { return Swept(k.Kind) }
-
+// Swept tells whether a kind is one of a sweep beside transfers, and of no survey.
 func Swept(k params.Kind) bool { return slices.Contains(swept, k) }
 
 // beside compares what sweeps have beside transfers of channels.

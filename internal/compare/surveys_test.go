@@ -70,7 +70,7 @@ func TestBeside(t *testing.T) {
 	c := must.Get(New([]Machine{of("a", 1), of("b", 3)}, Choice{Test: &Test{Drift: &Drift{}, Least: 0.03}}))
 	check.Need(t, len(c.Surveys) == 2 && c.Surveys[0].Kind == params.GammaCell && c.Surveys[1].Kind == params.NullCell, "%+v", c.Surveys)
 	for _, k := range c.Surveys {
-		check.True(t, k.Swept() && k.Rows[0].Cells == 1 && k.Rows[0].Slower == 1, "%+v", k)
+		check.True(t, Swept(k.Kind) && k.Rows[0].Cells == 1 && k.Rows[0].Slower == 1, "%+v", k)
 	}
 	contains.All(t, c.Verdict.Headline, "b takes 3.0 times as long as a")
 }

@@ -26,12 +26,10 @@ func Open(path string) (fs.File, error) {
 		os.Stdin.Seek(0, io.SeekStart) // unless it is a pipe
 		file = "/dev/stdin"
 	}
-	piped.Lock()
-	defer piped.Unlock()
-	if known := piped.of[path]; known != nil {
-		return &pipe{kept: known}, nil
+	if known, is := piped.Load(path); is {
+		return &pipe{kept: known.(*kept)}, nil
 	}
-	f, err := os.Open(file)
+	f, err := os.Open(file) // of a named pipe it waits for a writer
 	var at *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -47,17 +45,15 @@ func Open(path string) (fs.File, error) {
 		f.Close()
 		return nil, fmt.Errorf("%s is a directory: name a file in it", Name(path))
 	case !info.Mode().IsRegular():
-		piped.of[path] = &kept{File: f}
-		return &pipe{kept: piped.of[path]}, nil
+		known := &kept{File: f}
+		piped.Store(path, known)
+		return &pipe{kept: known}, nil
 	}
 	return f, nil
 }
 
-// Files that cannot be read twice are kept, by path.
-var piped = struct {
-	sync.Mutex
-	of map[string]*kept
-}{of: make(map[string]*kept)}
+// piped are the files that cannot be read twice, *kept by path.
+var piped sync.Map
 
 // A kept file has all that was read of it.
 type kept struct {

@@ -35,7 +35,9 @@ func TestOpen(t *testing.T) {
 func TestPipe(t *testing.T) {
 	r, w, err := os.Pipe()
 	must.Do(err)
+	defer r.Close() // not before it is opened again by its number
 	path := fmt.Sprintf("/dev/fd/%d", r.Fd())
+	defer piped.Delete(path)
 	if _, err := os.Stat(path); err != nil {
 		t.Skip("this system has no /dev/fd")
 	}

@@ -25,7 +25,7 @@ type Reach struct {
 	Rest, More, Again string // advice in sentences: the missing cells, a noisy machine, another session ("" for none)
 }
 
-// Starved is the share of the requested CPU time below which other programs are why samples are few.
+// Starved is the share of the requested CPU time below which a measurement has too few samples for lack of it.
 const Starved = 0.5
 
 // Crowded says of a plan with missing cells how little CPU time the measurement got, if that is little.

@@ -202,8 +202,8 @@ func sums(t *compare.Table) view.Table {
 // have beside transfers and of surveys.
 func surveyRatios(c *compare.Comparison) (tables []view.Table) {
 	for i, k := range c.Surveys {
-		if i == 0 || k.State != c.Surveys[i-1].State || k.Machine != c.Surveys[i-1].Machine || k.Swept() != c.Surveys[i-1].Swept() {
-			of := printable.Either(k.Swept(), "synchronisation, copies and reductions of these sizes", "surveys")
+		if i == 0 || k.State != c.Surveys[i-1].State || k.Machine != c.Surveys[i-1].Machine || compare.Swept(k.Kind) != compare.Swept(c.Surveys[i-1].Kind) {
+			of := printable.Either(compare.Swept(k.Kind), "synchronisation, copies and reductions of these sizes", "surveys")
 			tables = append(tables, view.Table{
 				Title:   fmt.Sprintf("%s%s, × the times of %s; slower, faster: tested cells that differ, corrected for the number of tests", of, k.State.Title(), k.Machine),
 				Columns: append(view.Numbers("kind", "machine", "mean ×", "tested", "slower", "faster"), view.Words("farthest")...),
